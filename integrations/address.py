@@ -31,7 +31,7 @@ def host_of(url: str) -> str | None:
 def is_at_home(host: str) -> bool:
     """Return True if a host name or address belongs to a local network or to this machine.
 
-    Names are judged by their ending and never resolved, because a resolver's answer can change.
+    The ending of a name decides. Names are never resolved, because a resolver's answer can change.
     """
     try:
         return ip_address(host).is_private

@@ -57,8 +57,8 @@ def part_of(path: Path) -> Path:
 
 
 def begin(path: Path, size: int) -> int:
-    """Make sure that there is a partial file of at most `size` bytes, and return its size. Raises
-    OSError."""
+    """Return the size of the partial file, which is created if it doesn't exist. A file of more
+    than `size` bytes is replaced with an empty file. Raises OSError."""
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
@@ -214,7 +214,7 @@ async def fetch_together(
 
 
 def is_right(download: Download, path: Path) -> bool:
-    """Return True if the file has the right size and hash."""
+    """Return True if the file has the expected size and hash."""
     try:
         return path.stat().st_size == download.size and digest_of(path, download.algorithm) == (
             download.digest

@@ -1,4 +1,4 @@
-"""Settings of the models, as the brains use them: how to sign in, and where a model runs."""
+"""Decides how Hearth signs in to Gemini, and which models the brains can use."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,7 +55,7 @@ async def open_models(
     clock: Clock,
     on_change: Callable[[str], None] = lambda sentence: None,
 ) -> "ModelChain":
-    """Return the models of `gemini.model`, knowing which of them are gone."""
+    """Return the model chain for `gemini.model`, after loading which models are gone."""
     from assistant.brains.gemini.model_chain import ModelChain
 
     rows = [model_row(name)[0] for name in settings.gemini.model]

@@ -1,4 +1,4 @@
-"""The requests and tool calls of one turn, for models that are asked with plain requests."""
+"""Sends the requests and runs the tool calls of one turn, for models that are used without Live."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence

@@ -123,7 +123,8 @@ async def hear(ear: Ear, request: TurnRequest) -> Said | None:
 
 
 def unheard(reason: str, request: TurnRequest, catalogue: Catalogue) -> list[BrainEvent]:
-    """Return the end of a turn that wasn't understood. `reason` is a key of the catalogue."""
+    """Return the events that end a turn without understood speech. `reason` is a key of the
+    catalogue."""
     line = catalogue.line(reason, request.language)
     return [ReplyText(line.text, language=line.language), TurnDone(understood=False)]
 
@@ -281,7 +282,7 @@ _MISSES = frozenset({"none_here", "unseen", "which_of", "which_one", "which_thin
 
 
 def found_nothing(outcome: ToolOutcome) -> bool:
-    """Return True if the engine changed nothing because it found no device, or several.
+    """Return True if the engine changed nothing because it found no device, or several devices.
 
     Another brain may know which device is meant.
     """

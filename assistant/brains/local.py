@@ -1,7 +1,7 @@
-"""A brain that asks a language model on one of the home's own computers.
+"""A brain that uses a language model on one of the home's own computers.
 
-The model reads text, so a spoken sentence is recognised as for the brain `home-assistant`. The
-answer is text, which a local voice speaks.
+The model reads and writes text. A spoken sentence is therefore recognised first, as for the brain
+`home-assistant`, and a local voice speaks the answer.
 """
 
 from collections.abc import AsyncGenerator
@@ -38,9 +38,9 @@ _NOTHING_HEARD = "No words were recognised for the local model."
 
 
 class LocalBrain:
-    """Serves each turn with a few requests, and keeps no state between turns.
+    """Handles each turn with a few requests, and keeps no state between turns.
 
-    The `last` brain says that it hasn't understood a sentence.
+    Only the brain that is `last` in the order answers that it hasn't understood a sentence.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class LocalTurn:
                 yield event
 
     async def _checked(self, dialogue: Dialogue) -> AsyncGenerator[BrainEvent]:
-        """Yield the dialogue's events, and end with a fault if a tool call is written as text."""
+        """Yield the dialogue's events. Ends with a fault if the model writes a call as text."""
         leaks = LeakFilter()
         async with aclosing(dialogue.events()) as events:
             async for event in events:

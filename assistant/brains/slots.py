@@ -257,7 +257,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state of the models that people have been told about."""
+    """The state of the models that Hearth has already announced."""
 
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.
@@ -313,7 +313,7 @@ class FallbackNotices:
         self._changes.append("ladder.repaired")
 
     def model_changed(self) -> None:
-        """Record that Gemini Live now uses another model, because one is gone."""
+        """Record that Gemini Live now uses another model because a model is gone."""
         self._changes.append("ladder.other_model")
 
     def restore(self, known: Known) -> None:
@@ -334,7 +334,7 @@ class FallbackNotices:
 
         `faults` are the faults of earlier Gemini brains in this turn. `skipped` is True if one of
         these brains wasn't asked because it is barred. `local` is the fault of the local language
-        model. The sentence counts as spoken once it is returned.
+        model. A returned sentence counts as spoken.
         """
         fault = most_telling(faults)
         if brain in CLOUD:

@@ -245,7 +245,7 @@ class _CloudTest:
     # --- Live
 
     async def _live(self, converses: bool) -> float:
-        """Test Live, and return how many US dollars may still be spent."""
+        """Test Live, and return how many US dollars can still be spent."""
         async with OwnedTasks() as tasks, LiveClient(self._access) as client:
             setup = await self._setup(tasks)
             facts = await asyncio.to_thread(_facts, setup)

@@ -113,7 +113,7 @@ def told_of_test(stored: Any) -> str:
 
 
 def judge_sign_in(access: Access, model: str) -> Found:
-    """Check how Hearth signs in, without showing any part of a secret."""
+    """Check how Hearth signs in. No part of a secret is shown."""
     if access.way == "vertex":
         try:
             account = read_credentials(access.credentials_file)
@@ -149,9 +149,9 @@ async def _models(scene: Scene) -> Found:
 def judge_offered(
     models: Sequence[tuple[str, ModelRow]], gone: Mapping[str, GoneModel], today: date
 ) -> Found:
-    """Check which models are gone, and which shutdowns are announced.
+    """Check which models are gone, and which will be shut down.
 
-    Each model is given with the setting that names it.
+    Each model is passed with the setting that names it.
     """
     told = [(setting, row, _news_of(row, gone, today)) for setting, row in models]
     news = [one for *_, one in told if one]
@@ -290,7 +290,7 @@ class OnceAnswer:
 
 
 def once_cost_usd(model: str) -> float:
-    """Estimate what `ask_once` costs, including the model's thoughts."""
+    """Estimate the cost of `ask_once`, including the model's thoughts."""
     row, _ = model_row(model, "once")
     return cost_usd(row, TokensUsed(text_tokens(_ASKED), _ONCE_TOKENS))
 

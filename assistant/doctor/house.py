@@ -198,7 +198,7 @@ async def _time_zone(scene: HouseScene) -> Found:
 
 
 def judge_time_zone(name: str, now: datetime, machine: tzinfo) -> Found:
-    """Compare the house's time zone with this machine's, by the time that they show now."""
+    """Check that the house's time zone and this machine's show the same time now."""
     if not name:
         return odd("unknown", "fix the check above first")
     try:

@@ -1,4 +1,4 @@
-"""The check of the local language model: its server, an answer, a tool call and its context."""
+"""Checks the local language model: its server, an answer, a tool call and its context."""
 
 import time
 from collections.abc import Sequence
@@ -60,7 +60,8 @@ async def _look(scene: Scene) -> Found:
 
 
 def judge_local(model: str, calls: bool, seconds: float, context: int | None) -> Found:
-    """Judge a model that has answered after `seconds`. `context` is in tokens; None: unknown."""
+    """Judge a model that answered after `seconds`. `calls` is True if it called the tool. `context`
+    is in tokens, or None if unknown."""
     told = f"{model} answers within {seconds:.1f} s"
     if not calls:
         return odd(
@@ -87,7 +88,7 @@ async def _names(client: ChatClient) -> Sequence[str]:
 
 
 async def _context(client: ChatClient) -> int | None:
-    """Return the model's context as vLLM, Ollama or llama.cpp reports it, or None."""
+    """Return the model's context length as vLLM, Ollama or llama.cpp reports it, or None."""
     model = client.server.model
     vllm = _objects((await _read(client, "/models")).get("data"))
     ollama = _objects((await _read(client, "/api/ps", of_api=False)).get("models"))

@@ -205,7 +205,7 @@ _HOUSE = frozenset(
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Return those of "house", "gemini", "local" and "broker" that are configured but whose secret
+    """Return which of "house", "gemini", "local" and "broker" are configured with a secret that
     this process can't read."""
     lacks = set()
     home, mqtt = settings.home_assistant, settings.mqtt
@@ -222,8 +222,8 @@ def lacking(settings: Settings) -> set[str]:
 
 
 def part_of(check: str) -> str:
-    """Return the part that a check belongs to: "house", "gemini", "local" or "broker", or "" for
-    others."""
+    """Return the part that a check belongs to: "house", "gemini", "local" or "broker". Returns ""
+    for other checks."""
     if check in _HOUSE or check.startswith("server "):
         return "house"
     if check.startswith("gemini"):

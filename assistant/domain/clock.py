@@ -54,8 +54,7 @@ class SystemClock:
     _zone: tzinfo | None = None
 
     def use_zone(self, name: str) -> None:
-        """Tell the time in the house's time zone. A name that this machine doesn't know is
-        ignored."""
+        """Use the house's time zone. A name that this machine doesn't know is ignored."""
         with suppress(KeyError, OSError, ValueError):
             self._zone = ZoneInfo(name)
 

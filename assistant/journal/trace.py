@@ -94,8 +94,8 @@ def turn_and_calls_json(
     audited: Sequence[AuditRecord],
     faults: Sequence[FaultRecord],
 ) -> dict[str, Any]:
-    """Return a turn with its calls as JSON. `audited` are the turn's audit rows, newest first, and
-    `faults` those that began during the turn."""
+    """Return a turn with its calls as JSON. `audited` contains the turn's audit rows, newest first,
+    and `faults` contains the faults that began during the turn."""
     ends = {row.call_id: row for row in reversed(audited)}
     return {
         **turn_json(turn),

@@ -35,8 +35,8 @@ class Leveller:
     """Brings each voice to `TARGET_DB` with a gain that belongs to the voice, not to the clause.
     Not thread-safe.
 
-    Once a voice is known, its gain changes slowly, so that it does not even out clauses of
-    different loudness.
+    After the first clauses of a voice, its gain changes slowly, so that differences in loudness
+    between clauses are kept.
     """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:

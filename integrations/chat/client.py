@@ -37,8 +37,8 @@ _TEMPERATURE = 0.3
 class ChatServer:
     """A server and one of its models.
 
-    `thinks` lets the model think before it answers. `first_s` is the longest wait for the first
-    word or call of an answer, because thoughts can't be heard.
+    With `thinks`, the model thinks before it answers. `first_s` is the longest wait for an answer's
+    first word or call. It includes the thoughts.
     """
 
     url: str  # ends in "/v1" for most servers
@@ -126,8 +126,8 @@ class ChatConversation:
         self._tools = [tool_of(one) for one in declarations]
 
     def read(self, text: str) -> None:
-        """Add the user's text. Add all of it at once: some models' templates refuse two messages
-        of the user in a row."""
+        """Add the user's text. It must be added in one piece, because some models' templates refuse
+        two messages of the user in a row."""
         self._messages.append({"role": "user", "content": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:

@@ -1,8 +1,7 @@
 """Errors of a chat server, as sentences that say what to change.
 
-The texts that are looked for come from these servers: Ollama (ollama/ollama#14795, #18107),
-llama.cpp (ggml-org/llama.cpp#15780, #17968, #19774) and vLLM (vllm-project/vllm#3485, #9986,
-#20409).
+Errors are recognised by texts of these servers: Ollama (ollama/ollama#14795, #18107), llama.cpp
+(ggml-org/llama.cpp#15780, #17968, #19774) and vLLM (vllm-project/vllm#3485, #9986, #20409).
 """
 
 from typing import Any
@@ -28,7 +27,7 @@ _TOO_LONG = ("context size", "context length", "context window", "no user query 
 
 
 class Malformed(IntegrationError):
-    """The model's answer can't be used, but another answer to the same request may be usable."""
+    """The model's answer can't be used, but another try of the same request can succeed."""
 
 
 class Endless(IntegrationError):
@@ -93,7 +92,7 @@ def network_error(url: str, error: Exception) -> IntegrationError:
 
 
 def message_in(body: Any) -> str | None:
-    """Return the server's message if `body` reports an error, otherwise None.
+    """Return the server's message if `body` reports an error, or None if it doesn't.
 
     Servers write an error as an object with a message, as a text, or as the whole body.
     """
@@ -111,7 +110,7 @@ def message_in(body: Any) -> str | None:
 
 
 def status_in(body: Any) -> int:
-    """Return the status of an error that arrives within a stream."""
+    """Return the HTTP status of an error that arrives within a stream."""
     error = body.get("error")
     code = error.get("code") if isinstance(error, dict) else body.get("code")
     return code if isinstance(code, int) and 400 <= code < 600 else 500

@@ -1,4 +1,4 @@
-"""A streamed chat completion: events, the text to speak and the tool calls. Does no I/O."""
+"""Parses a streamed chat completion: events, the text to speak and the tool calls. Does no I/O."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -15,10 +15,10 @@ _THOUGHT, _THOUGHT_END = "<think>", "</think>"
 
 
 async def data_of(chunks: AsyncIterator[bytes]) -> AsyncGenerator[dict[str, Any]]:
-    """Yield the JSON objects of server-sent events until the stream ends or says [DONE].
+    """Yield the JSON objects of server-sent events, until the stream ends or sends [DONE].
 
-    httpx's own `aiter_lines` also splits at U+2028, which can be inside a JSON text.
-    Raises Malformed.
+    httpx's own `aiter_lines` also splits at U+2028, which can occur inside a JSON text. Raises
+    Malformed.
     """
     rest = b""
     async for chunk in chunks:
@@ -93,9 +93,9 @@ class _Call:
 class CallParts:
     """Joins the parts of streamed tool calls.
 
-    Ollama sends each call whole, and has given all of them the index 0 (ollama/ollama#15457).
-    llama.cpp and vLLM send the name first and then the arguments in parts. A part with a name
-    therefore begins a new call.
+    Ollama sends each call whole, and some versions give all of them the index 0
+    (ollama/ollama#15457). llama.cpp and vLLM send the name first and then the arguments in parts. A
+    part with a name therefore starts a new call.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,8 @@ class CallParts:
     def take(self, prefix: str) -> tuple[FunctionCall, ...]:
         """Return the complete calls. Raises Malformed.
 
-        Calls without an id, or with an id that is used twice, get one that begins with `prefix`.
+        A call without an id, or with an id that was used before, gets an id that starts with
+        `prefix`.
         """
         calls: list[FunctionCall] = []
         used = set[str]()

@@ -71,12 +71,12 @@ class Access:
 
     @property
     def edition(self) -> str:
-        """The API's version and place, on which models and their features depend."""
+        """The API's version and region. They decide which models and features exist."""
         return f"vertex {self.location} {self.version}" if self.project else self.version
 
     @property
     def address(self) -> str:
-        """The service's address, which the SDK would otherwise read from the environment."""
+        """The service's address. Without it, the SDK would read one from the environment."""
         if self.base_url or not self.project:
             return self.base_url or _BASE_URL
         if self.location == "global":

@@ -175,7 +175,7 @@ def fault_of(
     """Convert any exception from a Gemini request to an IntegrationError.
 
     `resuming` is True if the request contained a resumption handle. `setting` is the name of the
-    setting that chose `model`. `access` says how Hearth signed in; its key is removed from quoted
+    setting that chose `model`. `access` is how Hearth signed in; its key is removed from quoted
     text.
     """
     if isinstance(error, IntegrationError):

@@ -96,7 +96,7 @@ class OnceClient:
         return OnceConversation(self, setup, self._patience_s)
 
     def owe(self, used: TokensUsed) -> None:
-        """Keep the count of an answer that was cut off, for the next request to report."""
+        """Keep the count of an answer that was cut off. The next request reports it."""
         self._owed.append(used)
 
     def take_owed(self) -> Sequence[TokensUsed]:
@@ -161,7 +161,7 @@ class OnceConversation:
         """Send the request and yield the answer as it arrives.
 
         OnceCalls, TokensUsed and OnceEnd come after the text. With `may_call=False`, the model must
-        answer in text. TokensUsed is estimated as far as the service doesn't report it. Requests
+        answer in text. TokensUsed contains estimates for what the service doesn't report. Requests
         that fail before any answer aren't charged (Google's billing page). Raises IntegrationError,
         in particular Blocked if the service declines the content.
         """

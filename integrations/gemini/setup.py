@@ -216,10 +216,10 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 def full_at_tokens(setup: LiveSetup) -> int:
     """Return the size of the context at which the session should be replaced.
 
-    That is one turn before the service trims it. Its own trimming doesn't keep the context small:
-    with a trigger of 25,000 tokens, a spoken conversation had grown to 71,000 after 25 turns
-    (Google's developer forum, 147228). Without compression, the service closes the session when
-    the model's window is full (livekit/agents #5985).
+    At this size, there is room for one more turn before the service trims the context. The
+    service's own trimming doesn't keep the context small: with a trigger of 25,000 tokens, a spoken
+    conversation grew to 71,000 in 25 turns (Google's developer forum, 147228). Without compression,
+    the service closes the session when the model's context window is full (livekit/agents #5985).
     """
     fixed = prompt_tokens(setup.instruction, setup.declarations)
     return min(_trigger_tokens(fixed), setup.row.context_tokens) - _TURN_TOKENS

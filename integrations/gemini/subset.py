@@ -57,7 +57,8 @@ def clean(text: str) -> str:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return True for a number of a magnitude below 1e300. Python's JSON parser accepts NaN."""
+    """Return True for a number with an absolute value below 1e300. Python's JSON parser accepts
+    NaN."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and abs(value) < 1e300
 

@@ -1,4 +1,4 @@
-"""Estimate the tokens that Gemini reads and writes, where the service doesn't report them."""
+"""Estimates the tokens that Gemini reads and writes, where the service doesn't report them."""
 
 import math
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def audio(row: ModelRow, pcm: bytes, rate: int) -> Amount:
 
 
 def most(one: TokensUsed | None, other: TokensUsed | None) -> TokensUsed | None:
-    """Return the larger of each count, because a later report can lack some of them."""
+    """Return the larger value of each count, because a later report can lack some counts."""
     if one is None or other is None:
         return one or other
     keys = one.by_modality | other.by_modality
@@ -70,7 +70,7 @@ def most(one: TokensUsed | None, other: TokensUsed | None) -> TokensUsed | None:
 def completed(told: TokensUsed | None, read: Amount, made: Amount) -> TokensUsed:
     """Return the reported counts, with estimates for what the service left out.
 
-    It can report nothing, only a total, or counts without their modalities.
+    The service can report nothing, only a total, or counts without their modalities.
     """
     told = told or TokensUsed(0, 0)
     known_in, known_out = told.input_tokens, told.output_tokens
@@ -89,7 +89,7 @@ def completed(told: TokensUsed | None, read: Amount, made: Amount) -> TokensUsed
 def _side(
     told: TokensUsed, side: str, known: int, guess: Amount
 ) -> tuple[int, dict[str, int], bool]:
-    """Return the count of one side, its modalities, and True if nothing had to be estimated."""
+    """Return the count of one side, its modalities, and True if nothing was estimated."""
     details = {key: one for key, one in told.by_modality.items() if key.startswith(side)}
     if (known or not guess.total) and (details or not guess.audio):
         return known, details, True

@@ -142,8 +142,8 @@ class Conversation:
         """Return the `device_id` field for a command, or {} if there is no id or this release does
         not accept it.
 
-        Dry runs always accept the field, but it is omitted there too, so that they give the same
-        result as the actual command.
+        Dry runs always accept the field. It is omitted there too, so that they give the same result
+        as the command.
         """
         device = self._device_id()
         if not device:

@@ -237,7 +237,7 @@ def read_related(
 def touched_by(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
-    """Return the ids of the entities that a script, automation or scene may affect. `answer` is the
+    """Return the ids of the entities that a script, automation or scene can affect. `answer` is the
     result of `search/related`, with ids by type. Entities that are not in the house are left out.
     """
     named = _ids(answer, "entity") - {item_id}

@@ -1,7 +1,7 @@
-"""Tests with situations of households that were reported publicly, in the American house.
+"""Tests of publicly reported situations, in the American house.
 
-What is said, or called by a model, and the resulting states of the house. The cases are not part
-of this repository (`docs/testing.md`).
+Each case has the sentence that is said, or the call that a model makes, and the states of the house
+afterwards. The cases are not part of this repository (`docs/testing.md`).
 """
 
 import asyncio
@@ -87,7 +87,7 @@ OWN: list[Json] = [
 
 
 def _trials() -> list[Any]:
-    """Return a parameter for each sentence or model's call of each case."""
+    """Return a parameter for each sentence, or call of a model, of each case."""
     found = []
     given = [case for file in _FILES for case in json.loads(file.read_text())]
     if os.environ.get("LONG", "") in ("", "0"):
@@ -101,7 +101,7 @@ def _trials() -> list[Any]:
 
 
 def _instance() -> Instance:
-    """Return the American house of the run, or start one that is stopped after the tests."""
+    """Return the running American house, or start one, which is stopped after the tests."""
     record = os.environ.get("HA_INSTANCE", "")
     if record and os.environ.get("HA_HOUSE") == AMERICAN:
         return read_instance(Path(record))
@@ -111,7 +111,7 @@ def _instance() -> Instance:
 
 @pytest.fixture(scope="module")
 def american() -> Any:
-    """Yield its address."""
+    """Yield the address of the American house."""
     real = real_house()
     if real is None or not real.admin_token:
         pytest.skip("needs a house that tests may change: make test-home-assistant")
@@ -125,7 +125,7 @@ def american() -> Any:
 
 @pytest.fixture
 async def home(american: Address, tmp_path: Path) -> AsyncIterator[Home]:
-    """Yield the house with everything at rest."""
+    """Yield the house, with all entities in their first state."""
     async with Admin(american.url, american.admin_token) as admin:
         states = await admin.states()
         for domain, action, data in _AT_REST:

@@ -1,9 +1,9 @@
 """Tests of long conversations with Gemini Live, whose context would grow until the service trims or
 ends it. Simulated service.
 
-Its trimming doesn't keep the context small (Google's developer forum, 147228). A session whose
-window is full is closed with 1007, and fails again when it is resumed (livekit/agents #5985).
-Hearth therefore counts the tokens, and continues in a new session before that.
+The service's trimming doesn't keep the context small (Google's developer forum, 147228). A session
+whose window is full is closed with 1007, and fails again when it is resumed (livekit/agents #5985).
+Hearth therefore counts the tokens, and continues in a new session before that happens.
 """
 
 from collections.abc import Sequence

@@ -68,7 +68,7 @@ async def test_a_model_that_is_gone_is_replaced_in_the_same_turn(
 
 
 async def test_the_cost_follows_the_model_in_use(tmp_path: Path) -> None:
-    """An unknown model is priced as the dearest."""
+    """An unknown model has the price of the most expensive known model."""
     done = Done(usage=Tokens(prompt=1_000_000, response=0))
     service = GeminiSimulator(
         [Turn("text", [Say(SAID), done])],

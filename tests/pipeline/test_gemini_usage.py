@@ -1,7 +1,7 @@
-"""Tests of what turns cost where Gemini reports their tokens only in part. Simulated service.
+"""Tests of the cost of turns whose tokens Gemini reports only in part. Simulated service.
 
-The source of each report is its comment. None of them makes a turn free: the daily limit counts
-estimates as it counts what is reported.
+The comment on each report names its source. No such turn is free: the daily limit counts estimates
+like reported tokens.
 """
 
 from collections.abc import Sequence

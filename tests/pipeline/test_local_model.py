@@ -1,4 +1,5 @@
-"""Whole turns with a local language model: a stand-in for its server, the simulated house."""
+"""Tests of whole turns with a local language model, with a stand-in for its server and the
+simulated house."""
 
 import json
 from collections.abc import Iterator
@@ -214,7 +215,7 @@ async def test_in_a_process_that_stays_it_is_told_once(tmp_path: Path) -> None:
 
 @pytest.fixture
 def clip(tmp_path: Path) -> Path:
-    """Return the wake word and a command, spoken by flite."""
+    """Return a recording of the wake word and a command, spoken by flite."""
     return make_clip(SpokenCommand("clip", "turn on the office lights", "rms"), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Tests of the measure of what is understood, with a whole Hearth in the demo house."""
+"""Tests of `make understanding`, with a complete Hearth in the demo house."""
 
 from pathlib import Path
 

@@ -1,8 +1,9 @@
-"""A chat completion request, checked at least as strictly as Ollama, llama.cpp and vLLM check it.
+"""Parses a chat completion request, and checks it at least as strictly as Ollama, llama.cpp and
+vLLM.
 
 Sources: openai/openai.go of Ollama, tools/server/README.md of llama.cpp, "Tool calling" of vLLM's
-documentation, and the templates of the models. Stricter than the servers: unknown fields, ids of
-calls that were never made and tools without a description are refused too.
+documentation, and the templates of the models. It is stricter than the servers: it also refuses
+unknown fields, ids of calls that were never made, and tools without a description.
 """
 
 import json
@@ -55,7 +56,7 @@ class ChatRequest:
 
 
 def read_request(raw: Any, made: Mapping[str, Json]) -> ChatRequest:
-    """Check a request. `made` are the calls that the model has made, by id. Raises Refusal."""
+    """Check a request. `made` contains the calls that the model has made, by id. Raises Refusal."""
     if not isinstance(raw, dict):
         raise Refusal("The request is not an object.")
     if unknown := sorted(raw.keys() - _FIELDS):

@@ -1,9 +1,8 @@
-"""A stand-in for Ollama, llama.cpp or vLLM: their OpenAI-compatible chat API, scripted by a test.
+"""A stand-in for the OpenAI-compatible chat API of Ollama, llama.cpp or vLLM, scripted by a test.
 
-Each reply is the answer to one request. Errors are worded as the servers word them:
-ollama/ollama#14795 and server/routes.go, ggml-org/llama.cpp#15780 and #17968, vllm-project/vllm
-#3485, #9986 and #20409. No real server was available; what is only known from these pages is
-marked as such in docs/offline.md.
+Each reply is the answer to one request. Errors have the servers' own wording: ollama/ollama#14795
+and server/routes.go, ggml-org/llama.cpp#15780 and #17968, vllm-project/vllm #3485, #9986 and
+#20409. No real server was available. docs/offline.md says what was tested.
 """
 
 import asyncio
@@ -28,7 +27,8 @@ _PIECE = 5  # characters of a streamed part
 
 
 class ChatServerSimulator:
-    """Serves the replies in order, at `url`. Leave it to check that all of them were wanted."""
+    """Serves the replies in order, at `url`. When its context ends, all of them must have been
+    used."""
 
     def __init__(
         self,
@@ -41,9 +41,8 @@ class ChatServerSimulator:
         loading: bool = False,
         spare: int = 0,
     ) -> None:
-        """`tools` is False for a model, or a start of the server, without tool support. With
-        `loading`, llama.cpp has not loaded its model yet. The last `spare` replies needn't be
-        wanted."""
+        """With `tools=False`, the model or the server doesn't support tools. With `loading`,
+        llama.cpp has not loaded its model yet. The last `spare` replies don't have to be used."""
         self.requests: list[ChatRequest] = []
         self.refused: list[str] = []
         self.url = ""
@@ -227,7 +226,7 @@ class ChatServerSimulator:
 
 
 class _Answer:
-    """Server-sent events, begun with the first of them."""
+    """A response of server-sent events. It starts with the first event."""
 
     def __init__(self, request: web.Request, asked: ChatRequest, kind: Kind, context: int) -> None:
         self.asked = asked
@@ -255,7 +254,7 @@ class _Answer:
             await self.delta({"tool_calls": [{"index": index, "function": part}]})
 
     async def finish(self, reason: str) -> web.StreamResponse:
-        """Send the reason, the usage in an event without choices, and the end."""
+        """Send the finish reason, an event without choices that contains the usage, and the end."""
         await self.delta({} if self._kind != "ollama" else {"content": ""}, reason)
         given = min(self.asked.tokens, self._context)
         usage = {"prompt_tokens": given, "completion_tokens": 7, "total_tokens": given + 7}

@@ -302,7 +302,7 @@ class Conversation:
             self.send(Frame(frames.handle(name)))
 
     def counted(self, turn: HeardTurn | None) -> Tokens | None:
-        """Count the reply of a turn that ends; returns its usage if the service tells it."""
+        """Count the reply of a turn that ends. Returns its usage if the service reports it."""
         rules = self._book.window
         if rules is None or turn is None:
             return None

@@ -67,12 +67,13 @@ def usage(tokens: Tokens) -> Json:
 
 
 def usage_once(tokens: Tokens) -> Json:
-    """Make the usageMetadata of generateContent."""
+    """Return the usageMetadata of generateContent."""
     return as_candidates(usage(tokens))
 
 
 def as_candidates(frame: Json) -> Json:
-    """Name the reply's tokens as generateContent and Vertex do (google-genai's converters)."""
+    """Rename the fields of the reply's tokens as in generateContent and Vertex AI (google-genai's
+    converters)."""
     names = {
         "responseTokenCount": "candidatesTokenCount",
         "responseTokensDetails": "candidatesTokensDetails",

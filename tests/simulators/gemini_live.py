@@ -181,8 +181,8 @@ class GeminiSimulator:
         return self
 
     async def _serve_tokens(self, account: ServiceAccount, stack: AsyncExitStack) -> None:
-        """Give access tokens on another port, without TLS: Google's library for them takes no
-        certificate authority from the client."""
+        """Serve access tokens on another port, without TLS, because Google's library for tokens
+        doesn't accept a certificate authority from its client."""
         tokens = web.Application()
         tokens.router.add_post("/token", account.give_token)
         runner = web.AppRunner(tokens, shutdown_timeout=_STOP_WITHIN_S, access_log=None)
@@ -225,7 +225,7 @@ class GeminiSimulator:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Hearth's settings under [gemini] that reach the service."""
+        """The settings of the section `gemini` with which Hearth reaches the service."""
         reach = {"base_url": self.url, "ca_file": str(self.ca_file)}
         if self._sign_in != "vertex":
             return {**reach, "api_key": self.key}
@@ -318,8 +318,8 @@ class GeminiSimulator:
     def _spend(self, setup: Any) -> None:
         """Count a new session of the token. Raises Refusal.
 
-        As measured by a public project in September 2026: resumptions are not counted, and an
-        expired token is not accepted for them either.
+        A public project measured in September 2026 that resumptions are not counted, but that they
+        fail with an expired token.
         """
         if self._sign_in != "token":
             return

@@ -1,6 +1,6 @@
-"""A service account of Google Cloud, and the server that gives it access tokens.
+"""A service account of Google Cloud, and the server that issues its access tokens.
 
-Sources: "Using OAuth 2.0 for Server to Server Applications" of Google's identity documentation, and
+Sources: "Using OAuth 2.0 for Server to Server Applications" in Google's identity documentation, and
 RFC 7523.
 """
 
@@ -27,7 +27,8 @@ _LONGEST_S = 3_600  # between the times of an assertion
 
 
 class ServiceAccount:
-    """One account. With `exists=False` it was deleted. `uri` is the address of its tokens."""
+    """A service account. With `exists=False`, it was deleted. `uri` is the address that issues its
+    tokens."""
 
     def __init__(self, *, exists: bool = True, ahead_s: float = 0.0) -> None:
         """`ahead_s`: seconds by which Google's clock is ahead of the client's."""

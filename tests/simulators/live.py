@@ -24,10 +24,10 @@ _REASON_BYTES = 123  # RFC 6455, 5.5
 
 
 class LiveSocket:
-    """Serve one websocket until its end.
+    """Serves one websocket until it closes.
 
-    `prefix` comes before the model's name on Vertex AI. `admit` raises Refusal if the token may
-    not open this session.
+    `prefix` precedes the model's name on Vertex AI. `admit` raises Refusal if the token can't open
+    this session.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ class Stage(Protocol):
         ...
 
     def counted(self, turn: HeardTurn | None) -> script.Tokens | None:
-        """Count the reply of a turn that ends; returns its usage if the service tells it."""
+        """Count the reply of a turn that ends. Returns its usage if the service reports it."""
         ...
 
     def turn_ended(self, turn: HeardTurn | None) -> None:

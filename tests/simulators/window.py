@@ -1,8 +1,8 @@
-"""The context window of a simulated session: how the service counts, trims and ends it.
+"""The context window of a simulated session, which is counted, trimmed and ended as by the service.
 
 Every turn is billed for the whole window (Google staff, forum 140340). The window is trimmed by
-whole turns when a turn begins above the trigger, as prompt counts suggest (forum 147228). Without
-compression, a session whose window is full is closed with 1007 (livekit/agents #5985).
+whole turns when a turn begins above the trigger, as reported prompt counts suggest (forum 147228).
+Without compression, a session whose window is full is closed with 1007 (livekit/agents #5985).
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _CHARACTERS_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class WindowRules:
-    """How the service deals with context windows."""
+    """The service's rules for context windows."""
 
     tells: bool = True  # usage comes with the end of a turn
     most_tokens: int = 131_072  # Google's page of gemini-3.8-live

@@ -1,14 +1,15 @@
-"""Types what households say to a complete Hearth, and reports what came of it.
+"""Types what households say to a complete Hearth, and reports the outcomes.
 
     python -m tests.understanding [--house demo|real] [--half H] [--language L] [--brains "B ..."]
                                   [--id PART] [--json FILE]
 
-Only a run of everything writes docs/reports/understanding.md. Of the held-out half, only counts are
-shown and written: what is known of a sentence can be learned by heart. Exit 1 if talk was acted on.
+Only a run of everything writes docs/reports/understanding.md. For the held-out half, only counts
+are shown and written, so that nobody fits the grammar to its sentences. The exit status is 1 if
+Hearth acted on talk.
 
-The real house needs root access, as `make test-home-assistant` does. One that
-`tests/home_assistant/real/house start NAME --house demo` has started is used if the environment
-names it.
+The real house needs root access, as `make test-home-assistant` does. If the environment names a
+house that `tests/home_assistant/real/house start NAME --house demo` has started, that house is
+used.
 """
 
 import argparse
@@ -66,7 +67,7 @@ async def hold_all(
     real: RealHouse | None,
     progress: Progress,
 ) -> Run:
-    """Hold one language's dialogues with one order of brains."""
+    """Hold all dialogues of one language, with one order of brains."""
     results: list[Result] = []
     bar = progress.add_task(f"{language}, {order}", total=len(cases))
     with tempfile.TemporaryDirectory() as folder:

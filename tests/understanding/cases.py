@@ -37,7 +37,8 @@ _LEAP = re.compile(r"\+(\d+)m")
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One outcome that is right: what has changed, what else may, and what the answer says."""
+    """One right outcome: what has changed, what else is allowed to change, and what the answer
+    says."""
 
     kind: Literal["do", "same", "ask", "refuse"]
     changes: tuple[tuple[str, str], ...] = ()  # (key, value)
@@ -47,7 +48,7 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One typed sentence, or minutes that pass, and what is right afterwards."""
+    """One typed sentence, or minutes that pass, and the right outcomes."""
 
     text: str
     rights: tuple[Right, ...]

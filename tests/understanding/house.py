@@ -1,4 +1,4 @@
-"""A complete Hearth in one of the houses, to which sentences are typed."""
+"""A complete Hearth in a house, which receives typed sentences."""
 
 import asyncio
 import time
@@ -52,7 +52,7 @@ class Keyboard:
 
 @dataclass(frozen=True, slots=True)
 class RealHouse:
-    """Where a real Home Assistant is, and the tokens of Hearth's user and of an administrator."""
+    """The address of a real Home Assistant, and the tokens of Hearth's user and an admin."""
 
     url: str
     token: str = field(repr=False)
@@ -60,7 +60,7 @@ class RealHouse:
 
 
 class Household:
-    """Holds one dialogue after the other, each in a house as it was at the start."""
+    """Holds dialogues one after another. Each starts with the house in its first state."""
 
     def __init__(self, app: App, clock: LeapingClock, keyboard: Keyboard, stage: Stage) -> None:
         self._app = app
@@ -125,7 +125,7 @@ class Household:
         return ""
 
     async def _let_pass(self, seconds: float) -> None:
-        """Let time pass, and commands that are due run."""
+        """Let time pass, and let the commands that become due run."""
         self._clock.leap(seconds)
         due = self._clock.now()
         for _ in range(round(SETTLE_S / _LOOK_S)):
@@ -179,8 +179,8 @@ class Household:
         return Timer(name, due, left_of(timer, now), timer.paused_s is not None)
 
     async def _reset(self, case: Case) -> None:
-        """Set the house to its first state with the case's own states, without timers and after the
-        last conversation is over."""
+        """Set the house to its first state and the case's own states. Cancels all timers and ends
+        the last conversation."""
         for timer in await self._timers():
             await self._app.home.store.cancel_timer(timer.id)
         self._turns.clear()
@@ -194,7 +194,7 @@ class Household:
 
 
 def _tells_time(case: Case) -> bool:
-    """Return True if it matters at what time the dialogue begins."""
+    """Return True if the result depends on the time at which the dialogue begins."""
     return case.leaps or any(
         key in ("alarms", "reminders")
         for said in case.turns
@@ -207,8 +207,8 @@ def _tells_time(case: Case) -> bool:
 async def household(
     language: str, order: Sequence[str], folder: Path, real: RealHouse | None = None
 ) -> AsyncIterator[Household]:
-    """Yield a household of one language whose brains are tried in `order`, in the demo house or in
-    a real one."""
+    """Yield a household that speaks one language, in the demo house or in a real one. Its brains
+    are tried in `order`."""
     clock, keyboard = LeapingClock(), Keyboard()
     async with AsyncExitStack() as stack:
         stack.enter_context(patch("assistant.app.conversation.SystemClock", lambda: clock))

@@ -59,7 +59,7 @@ GOOD = (Outcome.RIGHT, Outcome.ASKED, Outcome.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A timer, alarm or reminder, as far as it matters here."""
+    """The relevant fields of a timer, alarm or reminder."""
 
     name: str
     due: datetime  # local
@@ -68,7 +68,7 @@ class Timer:
 
     @property
     def mark(self) -> tuple[str, bool, object]:
-        """Return what stays the same while nobody changes the timer."""
+        """A value that stays the same until somebody changes the timer."""
         return self.name, self.paused, round(self.left_s) if self.paused else self.due
 
 
@@ -112,7 +112,7 @@ def _marks(timers: Sequence[Timer]) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What Hearth did and said about one sentence."""
+    """Hearth's reaction to one sentence: the house before and after, the answer and the calls."""
 
     before: View
     after: View
@@ -141,8 +141,8 @@ class Result:
 
 
 def judge(said: Said, seen: Reaction, sort: str, *, leaps: bool = False) -> Verdict:
-    """Return the outcome of one sentence. `leaps` is True in a dialogue in which time passes, where
-    a command that waits is no change yet."""
+    """Return the outcome of one sentence. `leaps` is True if time passes in the dialogue. A
+    scheduled command then doesn't count as a change yet."""
     changed = seen.after.changed(seen.before) - ({LATER} if leaps else set())
     if sort == TALK:
         acted = sorted(changed) or list(seen.acted)
@@ -161,7 +161,7 @@ _SOFT = {"ask": Outcome.ASKED, "refuse": Outcome.REFUSED}
 
 
 def _fault(said: Said, seen: Reaction, changed: set[str]) -> Verdict:
-    """Return how a sentence went wrong: silently, or with something false done or said."""
+    """Return the verdict on a sentence that has no right outcome."""
     if changed:
         return Verdict(Outcome.WRONG, f"changed {', '.join(_shown(seen, changed))}")
     if said.leap_min:
@@ -180,7 +180,7 @@ def _fault(said: Said, seen: Reaction, changed: set[str]) -> Verdict:
 
 
 def _shown(seen: Reaction, changed: set[str]) -> list[str]:
-    """Return what changed with its new values."""
+    """Return the changes with their new values."""
     return [f"{key}={_now(seen, key)}" for key in sorted(changed)]
 
 
@@ -223,7 +223,7 @@ def _among(one: str, patterns: set[str]) -> bool:
 
 
 def _holds(key: str, wanted: str, seen: Reaction) -> bool:
-    """Return True if the value after the sentence is the wanted one."""
+    """Return True if the value after the sentence is the expected one."""
     if key in _OWN:
         return _holds_own(key, wanted, seen.after)
     entity, (domain, name, *rest) = _entity(key), key.split(".")
@@ -339,8 +339,8 @@ def _one_fits(wanted: str, timer: Timer) -> bool:
 
 
 async def hold(case: Case, say: Callable[[Said], Awaitable[tuple[Reaction, float]]]) -> Result:
-    """Hold a dialogue with `say`, which returns the reaction to a sentence and its time in ms. A
-    dialogue ends with its first fault."""
+    """Hold a dialogue with `say`, which returns the reaction to a sentence and the time that it
+    took, in ms. A dialogue ends with its first fault."""
     result = Result(case)
     asked = False
     for said in case.turns:

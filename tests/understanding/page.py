@@ -1,6 +1,9 @@
-"""docs/reports/understanding.md: how much was understood, by house, brains, language, half and
-class. Made from counts, which are kept in understanding.json beside it, so that a run in one house
-leaves the other's as they are."""
+"""Writes docs/reports/understanding.md: how many sentences were understood, by house, brains,
+language, half and class.
+
+The counts are kept in understanding.json beside it, so that a run in one house doesn't change the
+figures of the other house.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,7 +107,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured in one house."""
+    """The results in one house."""
 
     machine: str
     skipped: int
@@ -184,7 +187,7 @@ def totals(measured: Mapping[str, Figures]) -> str:
 
 
 def classes(figures: Figures, order: str) -> str:
-    """Return the table of classes with one order of brains, and what talk did."""
+    """Return the table of classes with one order of brains, and the outcomes of talk."""
     lines = _head("class", "language")
     for language in LANGUAGES:
         rows = _commands(figures, order, language)
@@ -212,8 +215,8 @@ def _talk(figures: Figures, order: str) -> str:
 
 
 def readme_row(measured: Mapping[str, Figures]) -> str:
-    """Return the README's line: the held-out half, with Hearth's own brain in the demo house, and
-    with Home Assistant's engine in front of it."""
+    """Return the README's line about the held-out half: with Hearth's own brain in the demo house,
+    and with Home Assistant's engine before it."""
     figures = [(DEMO, "offline")]
     if REAL in measured:
         figures.append((REAL, "home-assistant offline"))

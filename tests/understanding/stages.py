@@ -1,6 +1,7 @@
-"""The two houses of the measure: the demo house, and a real Home Assistant with the same contents.
+"""The two houses in which Hearth is tested: the demo house, and a real Home Assistant with the same
+contents.
 
-A stage is set to the same first states before each dialogue, and tells what everything is.
+A stage sets everything to the same first states before each dialogue, and returns all states.
 """
 
 import json
@@ -44,18 +45,18 @@ class Shown:
 
 
 class Stage(Protocol):
-    """A house that can be set and looked at."""
+    """A house whose states can be set and read."""
 
     @property
     def domains(self) -> set[str]: ...
 
     @property
     def unseen(self) -> Collection[str]:
-        """Words of what is right that this house can't show."""
+        """Words in the expected outcomes that this house can't show."""
 
     async def reset(self, given: Mapping[str, str]) -> None:
-        """Set everything to its first state, changed as `given` says, and return when Hearth knows.
-        Raises RuntimeError."""
+        """Set everything to its first state, except for the states in `given`, and return when
+        Hearth knows these states. Raises RuntimeError."""
 
     async def settle(self) -> None:
         """Wait until nothing moves any more."""
@@ -68,7 +69,7 @@ class Stage(Protocol):
 
 
 def given_state(entity: str, first: Shown, given: Mapping[str, str]) -> Shown:
-    """Return the entity's first state, changed as `given` says."""
+    """Return the entity's first state with the changes in `given`."""
     attributes, state = dict(first.attributes), given.get(entity, first.state)
     if state != first.state and state in ("on", "off"):
         level = {"brightness": 255, "percentage": 67, "color_mode": None}
@@ -86,8 +87,8 @@ def given_state(entity: str, first: Shown, given: Mapping[str, str]) -> Shown:
 
 
 def _differs(house: House, wanted: Mapping[str, Shown], keys: Collection[str] = ()) -> str:
-    """Return the first entity whose state Hearth knows otherwise, or "". Of the attributes, only
-    `keys` count, if given."""
+    """Return the first entity whose state in Hearth's model is different, or "". If `keys` isn't
+    empty, only these attributes count."""
     for entity_id, one in wanted.items():
         entity = house.entities.get(entity_id)
         if entity is None:
@@ -103,7 +104,7 @@ def _differs(house: House, wanted: Mapping[str, Shown], keys: Collection[str] = 
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Return True for equal values. A real house rounds numbers, and leaves out zeros."""
+    """Return True for equal values. A real house rounds numbers and omits zeros."""
     if isinstance(one, float | int) and isinstance(other, float | int):
         return abs(one - other) <= abs(other) / 100
     return bool(json.dumps(one or None) == json.dumps(other or None))
@@ -112,7 +113,7 @@ def _alike(one: Any, other: Any) -> bool:
 async def _known(
     client: HomeAssistant, wanted: Mapping[str, Shown], keys: Collection[str] = ()
 ) -> None:
-    """Wait until Hearth knows the wanted states. Raises RuntimeError."""
+    """Wait until Hearth's model of the house has the wanted states. Raises RuntimeError."""
 
     def knows(house: House) -> bool:
         return not _differs(house, wanted, keys)
@@ -132,7 +133,7 @@ class HouseClock(surroundings.SystemClock):
 
 
 class DemoStage:
-    """The demo house that Hearth has opened."""
+    """The demo house, opened by Hearth."""
 
     unseen: Collection[str] = ()
 
@@ -177,7 +178,7 @@ class DemoStage:
 
 
 class RealStage:
-    """A real Home Assistant with the house of tests/home_assistant/real/houses/demo."""
+    """A real Home Assistant with the house in tests/home_assistant/real/houses/demo."""
 
     unseen: Collection[str] = ("media_track", "Evening jazz")  # its speakers have no tracks
 
@@ -211,7 +212,7 @@ class RealStage:
         self._left = {one: [given_of(one, given), now[one]["last_updated"]] for one in self._first}
 
     async def _begin_day(self) -> None:
-        """Let the forecast begin on the day that Hearth's clock shows."""
+        """Make the forecast begin on the day that Hearth's clock shows."""
         today = self._clock.now().date().isoformat()
         if today != self._today:
             data = {"entity_id": "input_datetime.today", "date": today}
@@ -219,7 +220,7 @@ class RealStage:
             self._today = today
 
     async def settle(self) -> None:
-        """Do nothing: nothing in this house takes time."""
+        """Do nothing, because changes in this house take no time."""
 
     async def shown(self) -> dict[str, Shown]:
         states = await self._admin.states()

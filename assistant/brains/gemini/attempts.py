@@ -38,9 +38,9 @@ class SessionAttempts:
         return self._task
 
     async def wait_for_earlier(self) -> None:
-        """Wait for the running attempt, and cancel it if it is overdue and takes still longer.
+        """Wait for the running attempt. Cancels it if it is overdue and takes even longer.
 
-        Raises TimeoutError if it becomes overdue while this waits.
+        Raises TimeoutError if it becomes overdue during this wait.
         """
         if self._task is None or self._task.done():
             return

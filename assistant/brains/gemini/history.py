@@ -1,4 +1,4 @@
-"""The exchanges of a conversation, and notes about what its model has missed."""
+"""The exchanges of a conversation, and notes about what the model has missed."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _MAX_NOTES = 8
 
 
 class ConversationHistory:
-    """Memory of a conversation: its exchanges for a new session, and notes for the next turn."""
+    """A conversation's exchanges, for a new session, and notes for the next turn."""
 
     def __init__(self) -> None:
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
@@ -22,7 +22,7 @@ class ConversationHistory:
         self._cut_notes: deque[str] = deque(maxlen=1)  # pending note about it
 
     def tell_whole(self) -> tuple[Exchange, ...]:
-        """Return the exchanges for the instruction of a new session."""
+        """Return all exchanges, for the instruction of a new session."""
         self._cut_notes.clear()  # the exchanges contain this information
         return tuple(self._exchanges)
 

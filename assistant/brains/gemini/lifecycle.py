@@ -142,7 +142,7 @@ class SessionLifecycle:
     def filled(self) -> None:
         """Record, after a turn, that the open session's context is full.
 
-        It is replaced by a new session rather than resumed, because a handle keeps the context.
+        A new session replaces it. Resuming would not help, because a handle keeps the context.
         """
         self._full = self._open
 

@@ -35,12 +35,12 @@ class GoneModel:
 
 
 class ModelChain:
-    """The models that may be used, in order of preference, and those that are gone.
+    """The models that can be used, in order of preference, and those that are gone.
 
     A model counts as gone only if the service says so. It is then skipped for KEPT, or for
-    KEPT_UNCERTAIN if the account may only lack access to it, also after a restart. The last model
-    that is left is never given up. `version` is the API version; models differ between versions.
-    `on_change` is called with a sentence about each model that is given up.
+    KEPT_UNCERTAIN if the account possibly only lacks access to it, even after a restart. The last
+    remaining model is never skipped. `version` is the API version; models differ between versions.
+    `on_change` is called with a sentence about each model that Hearth starts to skip.
     """
 
     def __init__(
@@ -75,18 +75,18 @@ class ModelChain:
 
     @property
     def gone(self) -> Mapping[str, GoneModel]:
-        """The models that are skipped now, by name."""
+        """The models that are currently skipped, by name."""
         now = self._clock.now()
         return {name: one for name, one in self._gone.items() if one.ends > now}
 
     @property
     def row(self) -> ModelRow:
-        """The row of the model to use now."""
+        """The properties of the model to use now."""
         left = self._left()
         return left[0] if left else self.rows[-1]
 
     async def give_up(self, row: ModelRow, error: Retired) -> bool:
-        """Skip a model that the service no longer offers. Returns False if there is no other."""
+        """Skip a model that the service no longer offers. Returns False if no model is left."""
         if row not in self._left():
             return self.row != row  # another conversation was faster
         if len(self._left()) == 1:

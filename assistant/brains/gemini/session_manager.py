@@ -189,7 +189,7 @@ class LiveSessionManager:
             self._changed.set()
 
     def counted(self) -> None:
-        """Have the session replaced between turns if its context is full."""
+        """Replace the session between turns if its context is full."""
         if not self.in_use and self.meter.is_full:
             self._life.filled()
             self._changed.set()

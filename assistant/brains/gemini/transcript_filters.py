@@ -45,10 +45,11 @@ _SENTENCE_END = re.compile(r"[.!?…\n][\"'»)]*(?:\s+|$)")
 
 
 class LeakFilter:
-    """Keeps tool calls and results that the model writes into its transcript from being spoken.
+    """Removes tool calls and results that the model writes into its transcript, so that they aren't
+    spoken.
 
-    They begin where a sentence could, so the first word of each sentence is held back until it is
-    clear that it doesn't begin one.
+    They appear where a sentence could begin, so the filter holds back the first word of each
+    sentence until it is clear that no call or result begins there.
     """
 
     def __init__(self) -> None:

@@ -21,12 +21,12 @@ _WORTH_TOKENS = 2_000  # a session isn't replaced unless the new one is smaller 
 
 
 class UsageMeter:
-    """Counts the tokens of a conversation: those to report, and those in its session's context.
+    """Counts a conversation's tokens: those still to report, and those in its session's context.
 
-    The service reports each turn separately, and its input is the whole context (pydantic/
-    pydantic-ai #7269, probed live; one public project takes the counts for totals of the
-    connection). It can report a turn several times, with the totals so far (sierra-research/
-    tau2-bench #454), or not at all. What it doesn't report is estimated.
+    The service reports each turn separately, and the input it reports is the whole context
+    (pydantic/ pydantic-ai #7269, probed live). It can report a turn several times, each time with
+    the totals so far (sierra-research/tau2-bench #454), or not at all. The meter estimates what the
+    service doesn't report.
     """
 
     def __init__(self) -> None:
@@ -82,11 +82,11 @@ class UsageMeter:
         self._context += text(*texts)
 
     def generates(self) -> None:
-        """Note that the model starts to answer, for which it reads its whole context."""
+        """Note that the model starts to answer. It reads its whole context to do so."""
         self._read += self._context
 
     def note(self, event: LiveEvent) -> None:
-        """Count what an event of the session contains."""
+        """Count the tokens of an event of the session."""
         made = Amount()
         match event:
             case TokensUsed():
@@ -107,7 +107,7 @@ class UsageMeter:
         self._context += made
 
     def count(self, used: TokensUsed) -> None:
-        """Take the service's own count of the interaction so far."""
+        """Use the service's own count of the interaction so far."""
         self._so_far = most(self._so_far, used)
         if not used.input_tokens:
             return

@@ -79,8 +79,9 @@ def answer_outcome(
 
 
 def not_understood(text: str, house: House, here: str, say: Catalogue, language: str) -> str:
-    """Return an answer to a sentence that wasn't understood: the room in it that the house doesn't
-    have, or two sentences that work in this house. `here` is the id of this device's area."""
+    """Return an answer to a sentence that wasn't understood. It names a room in the sentence that
+    the house doesn't have, or gives two example sentences that work in this house. `here` is the id
+    of this device's area."""
     for topic in read(house, text).wanted.lacking if house.areas else ():
         if (span := find(topic, text)) is not None:
             room = " ".join(fold(text, marks=True).split()[slice(*span)])
@@ -90,7 +91,8 @@ def not_understood(text: str, house: House, here: str, say: Catalogue, language:
 
 
 def _examples(house: House, here: str) -> list[tuple[str, dict[str, Names]]]:
-    """Return keys and values of sentences that name the house's own things, those here first."""
+    """Return catalogue keys and values of example sentences about the house's own devices. Devices
+    in this area come first."""
     things = [one for one in house.exposed() if one.state not in UNKNOWN]
     named = Counter(name.casefold() for one in things for name in one.names)
     clear = [one for one in things if named[one.name.casefold()] == 1]
@@ -109,7 +111,7 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
 
 
 def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
-    """Return the question which of several devices the person means."""
+    """Return a question: which of several devices is meant, or whether to change the list."""
     things = [entity for entity, _ in asked.choices]
     if len(things) == 1:
         item = asked.choices[0][1].slots.get("item", "")
@@ -179,8 +181,8 @@ _PLAIN_STATES = frozenset({"closed", "locked", "off", "on", "open", "unlocked"})
 def _already(
     command: ParsedCommand, outcome: ToolOutcome, what: str, say: Catalogue, language: str
 ) -> str:
-    """Return a sentence such as "The front door is already locked.", or "" if something changed, or
-    if the language needs a gender that isn't known."""
+    """Return a sentence such as "The front door is already locked.", or "" if something changed or
+    if the language needs a grammatical gender that isn't known."""
     states = {seen.after for seen in outcome.observed}
     same = all(seen.before == seen.after for seen in outcome.observed)
     state = str(states.pop()) if len(states) == 1 else ""

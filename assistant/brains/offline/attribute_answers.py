@@ -23,7 +23,8 @@ OUTSIDE = "outside"  # response of questions about the temperature outside
 
 
 def outside(house: House, say: Catalogue, language: str) -> str:
-    """Return the temperature that a sensor measures outside, or "" without one."""
+    """Return a sentence with the temperature of an outdoor sensor, or "" if there is no such
+    sensor."""
     units = ("°C", "°F")
     sensors = [
         one
@@ -94,7 +95,8 @@ _LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {
 
 
 def list_items(data: str, say: Catalogue, language: str) -> str:
-    """Return what is on a list. `data` is the answer of Home Assistant's list tool."""
+    """Return a sentence that says what is on a list. `data` is the answer of Home Assistant's list
+    tool."""
     items = items_of(data)
     if not items:
         return say.say("offline.list_empty", language)

@@ -54,7 +54,8 @@ async def _nothing(text: str, spoken: bool) -> None:
 
 
 def is_missing(command: ParsedCommand | Ask) -> bool:
-    """Return True if the command only tells what the house lacks. Another brain may know it."""
+    """Return True if the command only says what the house lacks. Another brain may understand the
+    sentence."""
     return isinstance(command, ParsedCommand) and command.intent == MISSING
 
 
@@ -110,8 +111,7 @@ class OfflineBrain:
         self._talks.clear()
 
     def note(self, owner: ConversationOwner, match: SentenceMatch) -> None:
-        """Keep a sentence that Home Assistant's engine has carried out, as a part of the
-        conversation."""
+        """Add a sentence that Home Assistant's engine has carried out to the conversation."""
         slots = {key: value for key, value in match.slots.items() if key not in _PLACES}
         house = self.house()
         said = ParsedCommand(match.intent, match.text, slots)
@@ -150,7 +150,7 @@ class OfflineBrain:
         await self.listener.prepare(house, self.area_id(house))
 
     async def warm(self) -> None:
-        """Build what reading a sentence needs, so that the first typed one is answered at once."""
+        """Prepare the reader, so that the first typed sentence is answered without delay."""
         house = self.house()
         for language in self.languages:
             await self.listener.read("hello", language, house, self.area_id(house))
@@ -274,7 +274,8 @@ class OfflineTurn:
     async def _clear(
         self, command: ParsedCommand, items: Sequence[str], house: House, menu: Menu
     ) -> AsyncGenerator[BrainEvent]:
-        """Remove all items of a list, one call each, because Home Assistant has no other tool."""
+        """Remove all items of a list with one call for each, because Home Assistant has no tool for
+        that."""
         language = self._request.language
         if not items:
             yield self._say("offline.list_empty", language)
@@ -336,7 +337,8 @@ class OfflineTurn:
         language: str,
         age_s: float | None,
     ) -> list[tuple[ParsedCommand, Call | str]] | Problem | Talk:
-        """Return the steps of all commands, or the conversation with a question about one of them.
+        """Return the steps of all commands, the first problem, or the conversation with a question
+        about one of the commands.
 
         All commands are checked before the first call, so that a problem with a later command
         doesn't leave the sentence half done.

@@ -101,7 +101,7 @@ _AND = re.compile(r"\s+(?:and|y|e|und|et|và)\s+")
 
 
 def separated(item: str) -> str:
-    """Return "milk, eggs" for "milk and eggs", because a list takes one thing at a time."""
+    """Return "milk, eggs" for "milk and eggs", because a list tool accepts one item at a time."""
     return item if _PAIRS.search(item.lower()) else _AND.sub(", ", item)
 
 

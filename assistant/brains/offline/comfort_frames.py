@@ -77,7 +77,8 @@ def lights(sentence: Sentence) -> Reading | None:
 
 
 def _lit(sentence: Sentence) -> list[Target]:
-    """Return the lamps that are on, here if there is one."""
+    """Return the lamps that are on. Lamps of the last command count first, then those in this area,
+    then all others."""
     scene = sentence.scene
     on = [one for one in scene.house.exposed() if one.domain == "light" and one.state == "on"]
     recent = [one for one in on if one.entity_id in scene.recent]
@@ -103,7 +104,7 @@ def _dimmed(sentence: Sentence, light: Entity, steps: float) -> ParsedCommand | 
 
 
 def _lit_beside(sentence: Sentence, light: Entity) -> list[Entity]:
-    """Return the lamps that are on in this one's room. "Brighter" means those."""
+    """Return the lamps that are on in the same room. "Brighter" refers to them."""
     if sentence.has("thing"):
         return []
     house = sentence.scene.house
@@ -115,7 +116,7 @@ def _lit_beside(sentence: Sentence, light: Entity) -> list[Entity]:
 
 
 def _wished_light(sentence: Sentence, wish: str) -> Reading:
-    """Brighten or dim: "it's too dark in here"."""
+    """Brighten or dim lights after a complaint such as "it's too dark in here"."""
     factor, house = take_factor(sentence), sentence.scene.house
     targets = of_room(sentence, "light")
     things = entities_of(targets, house)
@@ -193,7 +194,8 @@ _PLAYING = (
 
 
 def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
-    """Return the players that were said, otherwise those in one of these states."""
+    """Return the media players that the sentence names. Without a name, return those in one of
+    these states."""
     said = {one.tag for some in sentence.pieces for one in some}
     if said & {"thing", "area", "floor", "all", "both"}:
         return sentence.targets(("media_player",), "media_player")

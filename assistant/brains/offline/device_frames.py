@@ -1,8 +1,8 @@
-"""Read commands whose words are in no fixed order: "a bit warmer in the bedroom".
+"""Read commands whose words can be in any order: "a bit warmer in the bedroom".
 
-Each frame of `_FRAMES` looks for the verbs and amounts of one class of commands, and takes the
+Each frame in `_FRAMES` looks for the verbs and amounts of one class of commands, and takes the
 pieces that belong to it. A frame fits only if it explains every piece, so that talk ("the kitchen
-light is too bright for me") leads to nothing.
+light is too bright for me") doesn't become a command.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ Frame = Callable[[Sentence], Reading | None]
 def read_loosely(
     text: str, language: str, index: NameIndex, scene: Scene
 ) -> tuple[Reading, float] | None:
-    """Return the commands of a sentence and how sure they are, or None if no frame explains it."""
+    """Return the commands of a sentence and their confidence, or None if no frame explains it."""
     pieces = pieces_of(text, language, index)
     if not pieces:
         return None
@@ -221,7 +221,7 @@ def _switches(sentence: Sentence) -> Reading | None:
 
 def _everything_off(sentence: Sentence) -> Reading:
     """Switch off the lights, players, fans and switches of the house or of one place. The policy
-    leaves on what has to keep running."""
+    excludes devices that have to keep running."""
     house = sentence.scene.house
     base = sentence.targets(("light",), "light")
     made: Reading = []

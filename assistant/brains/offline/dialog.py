@@ -1,4 +1,4 @@
-"""Sentences that refer to earlier ones: answers to questions, "and the office too"."""
+"""Understand sentences that refer to earlier ones: answers to questions, "and the office too"."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ TALK_S = 180.0  # seconds after which the last command no longer explains a sent
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """The last commands and the pending question of one conversation."""
+    """A conversation's last commands and its pending question."""
 
     commands: tuple[ParsedCommand, ...] = ()
     before: tuple[ParsedCommand, ...] = ()  # the commands before those
@@ -40,7 +40,7 @@ class Talk:
         return _ids_of(self.commands, house)
 
     def earlier(self, house: House) -> tuple[str, ...]:
-        """Return the ids of the devices that the commands before those were about."""
+        """Return the ids of the devices that the commands before the last ones were about."""
         return _ids_of(self.before, house)
 
 
@@ -61,13 +61,13 @@ def _ids_of(commands: Sequence[ParsedCommand], house: House) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer to a question: the chosen commands, none of them if it was dropped."""
+    """The answer to a question: the chosen commands, or none if the person doesn't want any."""
 
     commands: tuple[ParsedCommand, ...]
 
 
 def answered(text: str, language: str, ask: Ask, house: House, index: NameIndex) -> Answered | None:
-    """Return what the person chose, or None if the sentence is not an answer."""
+    """Return the person's choice, or None if the sentence is not an answer."""
     options = pieces_of(text, language, index)
     tags = {piece.tag for some in options or () for piece in some}
     if "cancel" in tags and not tags & {"thing", "area", "kind"}:
@@ -121,7 +121,7 @@ def follow_up(
     talk: Talk,
     again: Callable[[str], Reading],
 ) -> Reading | None:
-    """Return the commands of a sentence that continues the conversation, otherwise None."""
+    """Return the commands of a sentence that continues the conversation, or None if it doesn't."""
     last = talk.commands[-1]
     if last.intent == SET_AN_ALARM and (moved := _another_time(text, last, again)):
         return moved
@@ -171,7 +171,8 @@ def _namesake(target: Target, last: ParsedCommand, scene: Scene) -> Target:
 
 
 def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> ParsedCommand | None:
-    """Return the correction of "no, the one in the office" or "not that one, the bedroom lamp"."""
+    """Return the corrected command for "no, the one in the office" or "not that one, the bedroom
+    lamp"."""
     known = {
         "no",
         "not",
@@ -243,7 +244,7 @@ _OFF_AGAIN = re.compile(
 
 
 def _on_list(text: str, last: ParsedCommand) -> ParsedCommand | None:
-    """Return the command of a sentence that goes on about a list."""
+    """Return the command of a sentence that continues to talk about a list."""
     said = text.strip(" .!")
     if last.intent not in _LISTS:
         return None

@@ -1,4 +1,4 @@
-"""A sentence whose words are in no fixed order, and the commands that frames make of it."""
+"""A sentence whose words can be in any order, and the commands that frames make from it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -37,13 +37,13 @@ _BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command that can mean several devices, of which the person has to choose."""
+    """A command that could mean several devices, so that Hearth has to ask which one."""
 
     choices: tuple[tuple[Entity, ParsedCommand], ...]
 
 
 class Sentence:
-    """The pieces of a sentence, of which frames take those that they explain."""
+    """The pieces of a sentence. Each frame takes the pieces that it explains."""
 
     def __init__(self, pieces: Sequence[Sequence[Piece]], text: str, scene: Scene) -> None:
         self.pieces = pieces
@@ -216,8 +216,8 @@ def _ask(sentence: Sentence, target: Target, intent: str, **slots: Any) -> Parse
 def one_of(
     sentence: Sentence, targets: Sequence[Target], make: Callable[[Entity], ParsedCommand]
 ) -> Reading:
-    """Return the command for the only thing that is meant. For several, ask, unless all are
-    meant."""
+    """Return the command for the only device that can be meant. If there are several, return a
+    question, unless the person means all of them."""
     things = entities_of(targets, sentence.scene.house)
     if not things:
         raise NoTarget
@@ -233,7 +233,7 @@ def one_of(
 def each(
     sentence: Sentence, targets: Sequence[Target], make: Callable[[Entity], ParsedCommand | None]
 ) -> Reading:
-    """Return a command for each thing that can do it."""
+    """Return a command for each device that supports it."""
     made: Reading = []
     for target in targets:
         things = members(target, sentence.scene.house)
@@ -249,7 +249,7 @@ def each(
 
 
 def of_room(sentence: Sentence, domain: str) -> list[Target]:
-    """Return the devices of the room that is meant: the one that was said, or this one."""
+    """Return the devices of the room that the person named, or of this device's room."""
     if sentence.has("area", "floor", "kind", "thing", "all"):
         return sentence.targets((domain,), domain)
     sentence.take("here", "it", "one")

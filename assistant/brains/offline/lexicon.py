@@ -1,8 +1,8 @@
-"""The words of a sentence by their meaning: verbs, kinds of devices, amounts, names and rooms.
+"""Divides a sentence into pieces by meaning: verbs, kinds of devices, amounts, names and rooms.
 
 Each `phrases/LANGUAGE.toml` contains the following:
 
-- `meanings`: words and phrases by meaning (`turn`, `on`, `brighten`); `filler` can be left out.
+- `meanings`: words and phrases by meaning (`turn`, `on`, `brighten`). `filler` can be left out.
 - `kinds`: nouns for kinds of devices, in addition to those of `assistant/tools/vocabulary`.
 - `colours`: names of colours, with the names that Home Assistant knows.
 - `white`: names of white tones, with their temperature in kelvin.
@@ -114,7 +114,7 @@ def tokens(text: str) -> list[str]:
 
 
 def written_tokens(text: str) -> list[str]:
-    """Return the words, numbers and signs of a text as they are written."""
+    """Return the words, numbers and signs of a text, unfolded."""
     return _TOKEN.findall(text.replace("º", "°"))
 
 
@@ -128,7 +128,7 @@ def _numbers(language: str) -> Iterable[tuple[str, int]]:
 
 
 class NameIndex:
-    """Finds the names of one house in sentences, also abbreviated or with typing errors."""
+    """Finds a house's names in sentences, even if they are abbreviated or contain typing errors."""
 
     def __init__(self, names: Names) -> None:
         self._exact: dict[tuple[str, ...], list[Piece]] = defaultdict(list)
@@ -181,7 +181,7 @@ class NameIndex:
         return found
 
     def part(self, word: str) -> list[Piece]:
-        """Return the things that have this word in their name."""
+        """Return the things whose name contains this word."""
         keys = self._by_word.get(stemmed(word), ())
         return [
             replace(piece, sure=0.8)
@@ -206,7 +206,8 @@ def _is_group(words: Sequence[str], name: Piece) -> bool:
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
-    """Return the only known word that differs from this one by one typing error, or None."""
+    """Return the known word that differs from this one by a single typing error, or None if there
+    is no such word or more than one."""
     if len(word) < _SHORTEST_TYPO or not word.isalpha():
         return None
     near = {
@@ -218,9 +219,10 @@ def nearest_word(word: str, known: Iterable[str]) -> str | None:
 
 
 def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] | None:
-    """Divide a sentence into pieces, the longest first, each with all its possible meanings.
+    """Divide a sentence into pieces, each with all its possible meanings. Longer pieces are
+    preferred.
 
-    Returns None if a word has no meaning here.
+    Returns None if a word has no known meaning.
     """
     known = lexicon(language)
     words = [part for word in tokens(text) for part in _with_pronoun(word, known)]

@@ -1,4 +1,4 @@
-"""Read what people say about their lists: "could you write down olive oil", "I've got the eggs"."""
+"""Read sentences about lists: "could you write down olive oil", "I've got the eggs"."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -80,7 +80,8 @@ def _read(
 
 
 def _called(named: str, lists: Sequence[Entity]) -> Entity | None:
-    """Return the list with this name, the shopping list for "the list", or None."""
+    """Return the list with this name, or the shopping list for "the list". Returns None if there is
+    no such list."""
     words = {stemmed(word) for word in tokens(named)} - _small()
     for one in lists:
         names = ({stemmed(word) for word in tokens(name)} - _small() for name in one.names)

@@ -1,7 +1,8 @@
 """Find what a command names although the house doesn't have it: "turn on the dishwasher".
 
-If the sentence becomes a command once a name of the house is put in place of some words, then those
-words name something that isn't there. That can be told, instead of that nothing was understood.
+If a sentence becomes a command when some of its words are replaced with a name from the house, then
+those words name something that the house lacks. Hearth can then say so, instead of only saying that
+it didn't understand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,7 @@ _VERBS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """The words from `first` to `last` (exclusive), which may be a name."""
+    """The words from `first` to `last` (exclusive), which could be a name."""
 
     first: int
     last: int
@@ -53,8 +54,8 @@ def read_missing(
     house: House,
     reads: Callable[[str], bool],
 ) -> ParsedCommand | None:
-    """Return a command that tells what the house lacks, or None. `reads` returns True if a
-    sentence is understood."""
+    """Return a command that says what the house lacks, or None. `reads` returns True for a sentence
+    that Hearth understands."""
     words = tokens(text)
     if not words or not _begins_with_verb(words, language):
         return None
@@ -70,7 +71,7 @@ def read_missing(
 
 
 def _begins_with_verb(words: Sequence[str], language: str) -> bool:
-    """Return True if the first words that count are a command's or a question's."""
+    """Return True if a command's verb or a question word comes first, apart from filler."""
     phrases = lexicon(language).phrases
     at = 0
     while at < len(words):

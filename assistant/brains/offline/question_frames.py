@@ -1,7 +1,7 @@
-"""Read questions whose words are in no fixed order: "are the lights upstairs still on".
+"""Read questions whose words can be in any order: "are the lights upstairs still on".
 
-As in `device_frames`, a frame fits only if it explains every piece. A question begins with a word
-that asks or ends with a question mark, so that "the light was on" leads to nothing.
+As in `device_frames`, a frame fits only if it explains every piece. A question starts with a
+question word or ends with a question mark, so that "the light was on" isn't read as a question.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ def read_question(text: str, language: str, index: NameIndex, scene: Scene) -> R
 
 
 def read_outside(text: str, language: str, index: NameIndex, scene: Scene) -> Reading:
-    """Return the question about the temperature outdoors, for a house with a sensor there."""
+    """Return the question about the temperature outdoors if the house has a sensor there."""
     pieces = pieces_of(text, language, index)
     if not pieces or not any(one.tag == "outside" for some in pieces for one in some):
         return []

@@ -47,7 +47,7 @@ _SWITCHED_BACK = frozenset(
 
 
 class Reader:
-    """Reads sentences about one house in one language at a time."""
+    """Reads sentences about one house, in any supported language."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -59,7 +59,7 @@ class Reader:
         return self._parser.parse(text, language, area_id)
 
     def read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:
-        """Return all commands of a sentence in order, or [] if a part of it is not understood."""
+        """Return all commands of a sentence in order, or [] if any part of it isn't understood."""
         base = language.partition("-")[0]
         loose = base in LOOSE_LANGUAGES
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
@@ -93,7 +93,7 @@ class Reader:
         )
 
     def _reworded(self, text: str, language: str, area_id: str, talk: Talk) -> Reading:
-        """Read a sentence about timers, alarms or reminders in the words of a strict template."""
+        """Reword a sentence about timers, alarms or reminders as a strict template, and read it."""
         base = language.partition("-")[0]
         words, span = written_tokens(text), find_length(text, base)
         said = text
@@ -107,7 +107,7 @@ class Reader:
         return []
 
     def _otherwise(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading:
-        """Read what isn't about devices, and find what the house lacks."""
+        """Read a sentence that isn't about devices, or find what the house lacks."""
         if about_list := read_list(text, language, scene.house, talk.commands):
             return about_list
         said = next((key for key, _ in wordings("talk", text, language)), "")
@@ -123,7 +123,8 @@ class Reader:
     def answer(
         self, text: str, language: str, house: House, talk: Talk
     ) -> tuple[ParsedCommand, ...] | None:
-        """Return the commands that the person chose when asked, or None if this is no answer."""
+        """Return the commands that the person chose when asked, or None if the sentence isn't an
+        answer."""
         base = language.partition("-")[0]
         if talk.asked is None or base not in LOOSE_LANGUAGES:
             return None
@@ -185,7 +186,7 @@ def _corrected(text: str, language: str, read: Read) -> Reading:
 
 
 def plain(text: str, language: str) -> str:
-    """Return the sentence without polite words at its start and end."""
+    """Return the sentence without polite words at its start or end."""
     words, known = tokens(text), lexicon(language)
 
     def polite(some: Sequence[str]) -> bool:
@@ -205,7 +206,7 @@ def plain(text: str, language: str) -> str:
 
 
 def _parts(text: str, language: str, read: Read) -> Reading:
-    """Read a sentence in parts. A part without a verb takes the verb of the part before it."""
+    """Read each part of a sentence. A part without a verb uses the verb of the part before it."""
     parts = [part for part in _joints(language).split(text.strip()) if part.strip()]
     if not 1 < len(parts) <= MAX_PARTS:
         return []
@@ -236,7 +237,8 @@ def _joints(language: str) -> re.Pattern[str]:
 
 
 def whole_or_timed(text: str, language: str, read: Read) -> Reading:
-    """Read a sentence with its time: "for ten minutes" and "in half an hour"."""
+    """Read a sentence that can contain a length of time, such as "for ten minutes" or "in half an
+    hour"."""
     found = read(text)
     if found and not any(_lacks_later(one) for one in found):
         return found
@@ -316,7 +318,7 @@ def find_length(text: str, language: str) -> Span | None:
 
 
 def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> tuple[str, int]:
-    """Return the meaning of the words before a length, and their number."""
+    """Return the meaning of the words before a length of time, and the number of these words."""
     for size in range(min(3, at), 0, -1):
         tags = {one.tag for one in known.phrases.get(" ".join(words[at - size : at]), ())}
         if found := next((tag for tag in ("after", "during") if tag in tags), ""):
@@ -347,7 +349,7 @@ def _letter(words: Sequence[str], at: int, known: Lexicon) -> tuple[int, str, fl
 
 
 def _seconds(letters: str, values: Sequence[float]) -> int:
-    """Return the length that the letters describe, or 0 if it lacks a number."""
+    """Return the length in seconds that the letters describe, or 0 if a number is missing."""
     total = 0.0
     for found in _PART.finditer(letters):
         if found["of"]:

@@ -1,4 +1,4 @@
-"""Settle which devices a parsed command means, and whether they can do it."""
+"""Settle which devices a parsed command means, and check that they support it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _QUESTIONS = ("HassGetState", "HassClimateGetTemperature")
 
 
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem | Ask:
-    """Return the command with a single target, or its choices if the target's name is ambiguous.
+    """Return the command with a single target, or a question if several devices can be meant.
 
     Returns a problem if the name is unknown in the room that the person named. `here` is the id of
     this device's area, or "" if it isn't set.
@@ -71,7 +71,7 @@ _BLINDS = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
 
 
 def _elsewhere(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
-    """Return the command for devices in other rooms, if this room has none of a rare kind."""
+    """Return the command for a device in another room, if this room has none of a rare kind."""
     domain = command.slots.get("domain")
     if domain not in FEW or not command.area_id or command.area_said or command.entity_ids:
         return None
@@ -94,7 +94,7 @@ _COLOURED = frozenset({"hs", "rgb", "rgbw", "rgbww", "xy"})
 
 def _cannot(command: ParsedCommand, house: House) -> Problem | None:
     """Return the reason why a single lamp can't be set like this. Home Assistant would only switch
-    it on."""
+    the lamp on."""
     wanted = command.slots.get("device_class")
     player = command.slots.get("domain") == "media_player" and isinstance(wanted, str)
     if player and not any(one.device_class == wanted for one in house.exposed()):
@@ -114,7 +114,8 @@ def _cannot(command: ParsedCommand, house: House) -> Problem | None:
 
 
 def only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:
-    """Return the command for each lamp of a room that can be set like this, if some can't."""
+    """Return a separate command for each lamp in a room that supports it, if other lamps there
+    don't. Otherwise, return only the command itself."""
     if command.intent != "HassLightSet" or command.entity_ids:
         return [command]
     lamps = members(Target((), "light", command.area_id, command.floor_id), house)

@@ -1,4 +1,4 @@
-"""The devices and rooms that a loosely worded sentence is about."""
+"""Find the devices and rooms that a loosely worded sentence is about."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -49,16 +49,16 @@ class Scene:
 
 
 class NoTarget(Exception):
-    """The words don't select anything that this action works with."""
+    """Raised if the words select nothing that this action works with."""
 
 
 def targets_of(
     pieces: Sequence[Sequence[Piece]], domains: Collection[str], scene: Scene, default: str = ""
 ) -> list[Target]:
-    """Return what the pieces select among these domains. Raises NoTarget.
+    """Return the targets among these domains that the pieces select. Raises NoTarget.
 
     `pieces` are the parts of the sentence that name devices and places, each with its possible
-    meanings. A place without a kind stands for the devices of the domain `default` there.
+    meanings. A place without a kind of device stands for its devices of the domain `default`.
     """
     things, kinds, places = _sorted(pieces, domains, scene)
     words = {piece.tag for options in pieces for piece in options}

@@ -1,4 +1,4 @@
-"""Sentences with free text or of a fixed wording: small talk, lists, timers and alarms.
+"""Match sentences with free text or fixed wording: small talk, lists, timers and alarms.
 
 Each `wordings/LANGUAGE.toml` contains the following, with regular expressions for whole sentences:
 
@@ -6,8 +6,8 @@ Each `wordings/LANGUAGE.toml` contains the following, with regular expressions f
   are words that can be left out at the start and at the end.
 - `units`: how lengths of time are written in the strict templates.
 - `talk`, `lists`, `answers`: expressions by meaning.
-- `rewords`: expressions, and as what they are read with the strict templates (`as`). "§" stands for
-  a length of time. With `after`, they fit only after a command of this intent.
+- `rewords`: expressions, and the wording of a strict template that replaces each (`as`). "§" stands
+  for a length of time. An expression with `after` fits only after a command with this intent.
 """
 
 import re
@@ -72,8 +72,8 @@ def wordings(topic: str, text: str, language: str) -> Iterator[tuple[str, dict[s
 
 
 def reworded(text: str, language: str, length: Mapping[str, int], last: str) -> Iterator[str]:
-    """Yield the sentence in the words of strict templates. `length` is what LENGTH in it stands
-    for: hours, minutes and seconds. `last` is the intent of the last command."""
+    """Yield the sentence in the words of strict templates. `length` is the length of time that
+    LENGTH stands for: hours, minutes and seconds. `last` is the intent of the last command."""
     known = _load(language)
     if known is None:
         return
@@ -92,7 +92,7 @@ def _groups(found: re.Match[str]) -> dict[str, str]:
 
 
 def _without_politeness(text: str, known: _Wordings) -> Iterator[str]:
-    """Yield the sentence, and then with one polite word after the other left out."""
+    """Yield the sentence, and then the sentence with one more polite word removed each time."""
     said = " ".join(text.replace("’", "'").split()).strip(_END)
     while said:
         yield said

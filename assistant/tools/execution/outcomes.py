@@ -147,8 +147,8 @@ class Sentences:
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return the sentence, followed by the similar valid names in `options`. Entity ids, which
-        are only for models, are left out."""
+        """Return the sentence, followed by the similar valid names in `options`. Entity ids are
+        left out, because only models use them."""
         names = [one for one in options if not _ENTITY.fullmatch(one)]
         if not names:
             return sentence

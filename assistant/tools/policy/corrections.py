@@ -1,8 +1,8 @@
 """Correction of names that Home Assistant wouldn't find.
 
-A correction of a name counts only if it leaves exactly one reading. First, accents, apostrophes and
+A correction of a name counts only if it leaves exactly one meaning. First, accents, apostrophes and
 Unicode forms are ignored; then inner spaces, articles and plurals; then small typos. Only the first
-step may choose an entity that needs a confirmation.
+step can choose an entity that needs a confirmation.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -269,7 +269,7 @@ def _in_rooms(intent: Intent, pool: Sequence[Entity], name: str, house: House) -
 
 
 def _rests(name: str, place: str) -> list[str]:
-    """Return what is left of a name without the place that it begins or ends with."""
+    """Return the rest of a name that begins or ends with a place, without the place."""
     words, part = folded(name).split(), folded(place).split()
     size = len(part)
     if not 0 < size < len(words):

@@ -1,4 +1,4 @@
-"""Arguments that reach exactly the wanted entities, in several calls if one can't express it."""
+"""Find arguments that reach exactly the wanted entities, in several calls if one call can't."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -231,8 +231,9 @@ _ALIKE = frozenset({"climate", "fan", "humidifier", "light"})
 def _together(
     case: Case, arguments: Mapping[str, Any], seen: Reach, own: Area | None
 ) -> PolicyDecision | None:
-    """Judge a call to all the lamps of one name in a room, or to all its thermostats, as one call
-    for each. Returns None if the person could tell them apart, or if one needs a confirmation."""
+    """Judge a call to all lamps, or all thermostats, that share a name in a room. The decision has
+    one call for each. Returns None if the person could tell them apart, or if one needs a
+    confirmation."""
     things = [case.house.entities[name] for name in seen.candidates]
     if is_named(arguments) and own is not None:
         things = [one for one in things if one.area_id == own.area_id] or things

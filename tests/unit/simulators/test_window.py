@@ -1,4 +1,5 @@
-"""The real google-genai client meets simulated context windows: counted, trimmed, ended."""
+"""Tests of simulated context windows with the real google-genai client: they are counted, trimmed
+and ended."""
 
 import pytest
 from google.genai import errors

@@ -1,4 +1,4 @@
-"""Tests of the measure's data: it is whole, and each half is what the shuffle made it."""
+"""Tests of the sentences of `make understanding`, and of their division into halves."""
 
 from collections import defaultdict
 from random import Random

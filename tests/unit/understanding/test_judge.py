@@ -1,4 +1,4 @@
-"""Tests that the judge sees what is right, and what is not."""
+"""Tests that the judge recognises right and wrong outcomes."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tests of the report on what is understood."""
+"""Tests of the report docs/reports/understanding.md."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The client of a chat API, against the stand-in on loopback."""
+"""Tests of the chat API's client, with the stand-in on loopback."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager

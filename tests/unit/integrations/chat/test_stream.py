@@ -1,4 +1,5 @@
-"""The events of a stream, however they are cut into chunks, and the text without thoughts."""
+"""Tests of the events of a stream, however it is split into chunks, and of the text without
+thoughts."""
 
 import json
 from collections.abc import AsyncIterator

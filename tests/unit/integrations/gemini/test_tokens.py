@@ -1,4 +1,4 @@
-"""Tests of estimated tokens: for what the service leaves out, and only for that."""
+"""Tests that tokens are estimated only where the service doesn't report them."""
 
 import pytest
 

@@ -252,8 +252,8 @@ class Stage:
         self.brain = GeminiLiveBrain(self.client, self.briefer, models, self.clock, **options)
 
     async def play(self, request: TurnRequest, seconds: float = 60.0) -> list[BrainEvent]:
-        """Return the turn's events without milestones, the conversation id and estimated costs;
-        every call succeeds."""
+        """Return the turn's events without milestones, the conversation id and estimated costs.
+        Every call succeeds."""
         return without_estimates(
             event
             for event in await self.follow(self.brain.begin(request), seconds)

@@ -58,7 +58,7 @@ class Talk:
         return TurnRequest(f"t{self.turns}", "en", "voice", None, audio)
 
     async def play(self, request: TurnRequest | None = None) -> list[BrainEvent]:
-        """Return a turn's events without milestones and estimated costs; every call succeeds."""
+        """Return a turn's events without milestones and estimated costs. Every call succeeds."""
         turn = self.brain.begin(request or self.spoken())
         events: list[BrainEvent] = []
         async with asyncio.timeout(20):

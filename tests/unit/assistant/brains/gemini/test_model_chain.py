@@ -1,4 +1,4 @@
-"""Tests of the models of `gemini.model`, of which some are gone."""
+"""Tests of `gemini.model` with models that are gone."""
 
 from typing import cast
 

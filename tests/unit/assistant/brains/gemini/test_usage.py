@@ -1,4 +1,4 @@
-"""Tests of the tokens of a Gemini conversation: each is reported once, and none is forgotten."""
+"""Tests of a Gemini conversation's token counts: all tokens are reported exactly once."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def meter() -> UsageMeter:
 
 
 def ask(meter: UsageMeter, *answer: OutputAudio | OutputText | TokensUsed | FunctionCalls) -> None:
-    """Speak for a second, and take the answer."""
+    """Speak for a second and receive the answer."""
     meter.heard(SECOND)
     meter.generates()
     for event in answer:

@@ -1,4 +1,5 @@
-"""Loosely worded questions, lists, timers and small talk, and what the house lacks."""
+"""Tests of loosely worded questions, lists, timers and small talk, and of things that the house
+lacks."""
 
 from collections.abc import Iterator
 

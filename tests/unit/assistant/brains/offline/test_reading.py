@@ -1,4 +1,4 @@
-"""Loosely worded commands, and sentences that continue a conversation."""
+"""Tests of loosely worded commands, and of sentences that continue a conversation."""
 
 from collections.abc import Iterator
 
