@@ -1,4 +1,4 @@
-"""The model's tool calls, their results and costs, and service errors as brain faults."""
+"""The model's tool calls and their results, and service errors as brain faults."""
 
 import asyncio
 import json

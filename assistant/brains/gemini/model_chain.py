@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from assistant.brains.gemini.repair import key_of
+from assistant.brains.gemini.repair import add_stored, key_of
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from integrations.errors import Retired
@@ -101,26 +101,14 @@ class ModelChain:
         if not known:
             _log.warning("%s", told)
             self._on_change(told)
-        await self._keep()
+        rows = [each for each in self.rows if each.name in self._gone]
+        ours = {self._key(each): asdict(self._gone[each.name]) for each in rows}
+        await add_stored(self._store, NAME, ours)
         return True
 
     def _left(self) -> list[ModelRow]:
         gone = self.gone
         return [row for row in self.rows if row.name not in gone]
-
-    async def _keep(self) -> None:
-        try:
-            stored = await self._store.kept(NAME)
-            others = dict(stored) if isinstance(stored, Mapping) else {}
-            ours = {
-                self._key(row): asdict(self._gone[row.name])
-                for row in self.rows
-                if row.name in self._gone
-            }
-            await self._store.keep(NAME, {**others, **ours})
-        except StoreError as error:
-            if not error.told:
-                _log.warning("%s", error)
 
     def _key(self, row: ModelRow) -> str:
         return key_of(row.name, self._version)

@@ -161,14 +161,8 @@ class SetupRepair:
         _log.warning("%s", told)
         self._on_repair(told)
         self._end_search()
-        try:
-            stored = await self._store.kept(NAME)
-            others = dict(stored) if isinstance(stored, Mapping) else {}
-            ours = [asdict(one) for one in self._refused.values()]
-            await self._store.keep(NAME, {**others, self._key(setup): ours})
-        except StoreError as error:
-            if not error.told:
-                _log.warning("%s", error)
+        ours = [asdict(one) for one in self._refused.values()]
+        await add_stored(self._store, NAME, {self._key(setup): ours})
 
     def _key(self, setup: LiveSetup) -> str:
         return key_of(setup.row.name, self._version)
@@ -178,3 +172,13 @@ def key_of(model: str, version: str) -> str:
     """Return the key under which a model's rejected parts are stored. Each API version accepts
     different fields."""
     return f"{model} {version or 'default'}"
+
+
+async def add_stored(store: "Store", name: str, rows: Mapping[str, Any]) -> None:
+    """Add rows to those stored under `name`. If the store fails, they last until a restart."""
+    try:
+        stored = await store.kept(name)
+        await store.keep(name, {**(stored if isinstance(stored, Mapping) else {}), **rows})
+    except StoreError as error:
+        if not error.told:
+            _log.warning("%s", error)
