@@ -145,13 +145,17 @@ class Timekeeping:
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
-        zone = clock.zone if isinstance(clock, SystemClock) else None
-        self._almanac = Almanac(zone or local_zone(), lambda: home.house, store)
+        machine = local_zone()
+        self._almanac = Almanac(
+            lambda: (clock.zone if isinstance(clock, SystemClock) else None) or machine,
+            lambda: home.house,
+            store,
+        )
         self._book = TimerBook(store, clock, self._almanac)
         self._calls = FrozenCalls(
             tools, lambda: home.connected, lambda: new_id(clock.now()), catalogue
         )
-        self._telling = TimerTelling(rings, catalogue, clock, self._almanac.zone)
+        self._telling = TimerTelling(rings, catalogue, clock, self._almanac)
 
     def tools(self) -> tuple[BuiltIn, ...]:
         return (

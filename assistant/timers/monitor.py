@@ -203,6 +203,7 @@ class TimerMonitor:
         self._store = store
         self._clock = clock
         self._almanac = almanac
+        self._zone = almanac.zone  # time zone of the due times
         self._synchronised = synchronised
         self._complaints = complaints
         self._tell = tell
@@ -229,6 +230,9 @@ class TimerMonitor:
             await self._plan(lambda timer: timer.id in self._doubtful)
         if await self._almanac.look():
             await self._plan(lambda timer: _rule(timer).sun is not None)
+        if (zone := self._almanac.zone) != self._zone:
+            await self._plan(lambda timer: True)
+            self._zone = zone
         if old or stamp != self._stamp:
             await self.read()
             # Use the stamp from before the reading, so that a write meanwhile is noticed later.

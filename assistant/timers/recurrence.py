@@ -165,14 +165,21 @@ _NAME = "timers.sun"
 
 
 class Almanac:
-    """Computes due times with the house's time zone, sunrise and sunset, which are stored for when
-    Home Assistant is unreachable."""
+    """Computes due times with the house's time zone, sunrise and sunset. Sunrise and sunset are
+    stored for when Home Assistant is unreachable."""
 
-    def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
-        self.zone = zone
+    def __init__(
+        self, zone: Callable[[], tzinfo], house: Callable[[], House], store: SmallValues
+    ) -> None:
+        """`zone` returns the house's time zone, or the machine's until the house's is known."""
         self.sun = DARK
+        self._zone = zone
         self._house = house
         self._store = store
+
+    @property
+    def zone(self) -> tzinfo:
+        return self._zone()
 
     async def look(self) -> bool:
         """Update sunrise and sunset. Returns True if they have changed. Raises StoreError."""

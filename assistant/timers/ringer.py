@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
@@ -13,6 +13,7 @@ from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import PLAIN, Manner, Speaker
 from assistant.timers.monitor import READ_S, Complaints, Due
+from assistant.timers.recurrence import Almanac
 from assistant.timers.telling import late_ring_of, missed_of, ring_of, unheard_of
 from audio.errors import AudioError
 from integrations.owner import Opened, OwnedTasks
@@ -35,13 +36,13 @@ class Unheard:
         speaker: Speaker,
         catalogue: Catalogue,
         clock: Clock,
-        zone: tzinfo,
+        almanac: Almanac,
     ) -> None:
         self._store = store
         self._speaker = speaker
         self._catalogue = catalogue
         self._clock = clock
-        self._zone = zone
+        self._almanac = almanac
         self._any = True  # records may be stored; an earlier process may have left some
 
     async def add(self, timer: TimerRecord, *, rang: bool = True) -> None:
@@ -64,7 +65,7 @@ class Unheard:
         await self._store.drop_kept(_NAME)
         for row in rows:
             timer, words = _timer(row), unheard_of if row.get("rang", True) else missed_of
-            told = words(timer, self._clock.now().astimezone(self._zone), self._catalogue)
+            told = words(timer, self._clock.now().astimezone(self._almanac.zone), self._catalogue)
             self._speaker.announce(told, self._catalogue.own(timer.language))
 
 
@@ -144,7 +145,7 @@ class Ringer(Opened):
         hush: Callable[[], None],
         catalogue: Catalogue,
         clock: Clock,
-        zone: tzinfo,
+        almanac: Almanac,
         complaints: Complaints,
         tell: Callable[[str, TimerRecord], None],
     ) -> None:
@@ -157,7 +158,7 @@ class Ringer(Opened):
         self._hush = hush
         self._catalogue = catalogue
         self._clock = clock
-        self._zone = zone
+        self._almanac = almanac
         self._complaints = complaints
         self._tell = tell
         self._ringing: dict[str, _Ringing] = {}
@@ -250,7 +251,7 @@ class Ringer(Opened):
 
     def _words(self, one: _Ringing) -> str:
         words = late_ring_of if one.late else ring_of
-        return words(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
+        return words(one.timer, self._clock.now().astimezone(self._almanac.zone), self._catalogue)
 
     async def _give_up(self) -> None:
         now_s = self._clock.since_boot()

@@ -48,8 +48,8 @@ class TimerService(Opened):
         `ask` runs a scheduled request and returns the answer to announce. `say` queues a text to be
         spoken in a language.
         """
-        complaints, zone = Complaints(), almanac.zone
-        unheard = Unheard(store, speaker, catalogue, clock, zone)
+        complaints = Complaints()
+        unheard = Unheard(store, speaker, catalogue, clock, almanac)
         self._store = store
         self._clock = clock
         self._complaints = complaints
@@ -64,7 +64,7 @@ class TimerService(Opened):
             hush,
             catalogue,
             clock,
-            zone,
+            almanac,
             complaints,
             self._tell,
         )

@@ -12,7 +12,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue, length_of
 from assistant.timers.book import LONGEST_NAME, Which, choose, is_of_day, is_over, left_of, row_of
-from assistant.timers.recurrence import Rule, rule_from, time_of
+from assistant.timers.recurrence import Almanac, Rule, rule_from, time_of
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run, one_line, text
 
 # Spoken sentences.
@@ -153,14 +153,18 @@ class TimerTelling:
     """Puts the current state of timers into sentences and JSON."""
 
     def __init__(
-        self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
+        self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, almanac: Almanac
     ) -> None:
         """`rings` returns True while a `hearth run` process is running, because only that process
         rings the timers."""
         self.catalogue = catalogue
-        self.zone = zone
+        self._almanac = almanac
         self._rings = rings
         self._clock = clock
+
+    @property
+    def zone(self) -> tzinfo:
+        return self._almanac.zone
 
     def now(self) -> datetime:
         """Return the current time in the house's time zone."""

@@ -8,7 +8,6 @@ voice, or a program's turn.
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC
 from typing import Any, cast
 
 import httpx
@@ -185,7 +184,7 @@ async def living(mood: str) -> AsyncIterator[Rig]:
         shelf = Shelf()
         book = TimerBook(shelf, clock, an_almanac(shelf))
         later = FrozenCalls(tools, lambda: True, lambda: "due", catalogue)
-        telling = TimerTelling(lambda: True, catalogue, clock, UTC)
+        telling = TimerTelling(lambda: True, catalogue, clock, an_almanac(shelf))
         undoing = Undoing(
             stack, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue
         )

@@ -185,7 +185,7 @@ class Doer(FrozenCalls):
 
 
 def an_almanac(shelf: SmallValues, zone: tzinfo = UTC, house: House | None = None) -> Almanac:
-    return Almanac(zone, lambda: house or House(), shelf)
+    return Almanac(lambda: zone, lambda: house or House(), shelf)
 
 
 def a_keeper(
@@ -228,7 +228,7 @@ class Room:
 
     @property
     def almanac(self) -> Almanac:
-        return Almanac(self.zone, lambda: self.house, self.shelf)
+        return Almanac(lambda: self.zone, lambda: self.house, self.shelf)
 
     @property
     def book(self) -> TimerBook:

@@ -50,8 +50,9 @@ class Hall:
 
     def __init__(self) -> None:
         self.clock, self.shelf, self.calls = VirtualClock(), Shelf(), Calls()
-        book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf, MADRID))
-        telling = TimerTelling(lambda: True, Catalogue(), self.clock, MADRID)
+        almanac = an_almanac(self.shelf, MADRID)
+        book = TimerBook(self.shelf, self.clock, almanac)
+        telling = TimerTelling(lambda: True, Catalogue(), self.clock, almanac)
         later = LaterTool(book, self.calls, telling).tool()
         tools = (*TimerTools(book, telling).tools(), AlarmTool(book, telling).tool(), later)
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}

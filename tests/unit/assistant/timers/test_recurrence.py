@@ -210,13 +210,13 @@ def test_the_sun_as_the_house_tells(house: House, sun: Sun) -> None:
 
 async def test_the_sun_outlasts_a_house_that_is_away() -> None:
     shelf, house = Shelf(), a_house(next_rising=RISING)
-    almanac = Almanac(UTC, lambda: house, shelf)
+    almanac = Almanac(lambda: UTC, lambda: house, shelf)
     assert await almanac.look() is True
     assert await almanac.look() is False
     writes, house = shelf.writes, House()
     assert await almanac.look() is False
     assert almanac.sun.sunrise is not None
-    later = Almanac(UTC, lambda: house, shelf)
+    later = Almanac(lambda: UTC, lambda: house, shelf)
     assert await later.look() is True
     assert (later.sun, shelf.writes) == (almanac.sun, writes)
 

@@ -306,3 +306,16 @@ async def test_the_sun_of_the_next_day_moves_what_waits_for_it(room: Room) -> No
         entities |= with_sun(next_setting="2026-01-01T17:03:00+00:00").entities
         await room.clock.run(60)
         assert room.shelf.rows[alarm.id].due == datetime(2026, 1, 1, 17, 3, tzinfo=UTC)
+
+
+async def test_an_alarm_follows_the_house_into_its_time_zone(room: Room) -> None:
+    async with room.keeping():
+        alarm = await set_(room, rule=Rule(time(17)))  # the house was away: the machine's zone
+        timer = await set_(room, "timer", seconds=6 * HOUR)
+        await room.clock.run(60)
+        room.zone = MADRID  # an hour ahead
+        await room.clock.run(60)
+        assert room.shelf.rows[alarm.id].due == datetime(2026, 1, 1, 16, tzinfo=UTC)
+        assert room.shelf.rows[timer.id].due == timer.due
+        await pass_(room, 4 * HOUR - 120)
+        assert room.talker.said[0] == "It's 17:00. This is your alarm."

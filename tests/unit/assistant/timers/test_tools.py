@@ -1,7 +1,6 @@
 """Tests of commands to timers, and of their results."""
 
 import json
-from datetime import UTC
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ class Kitchen:
         self.shelf = Shelf()
         self.rings = True
         book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf))
-        telling = TimerTelling(lambda: self.rings, Catalogue(), self.clock, UTC)
+        telling = TimerTelling(lambda: self.rings, Catalogue(), self.clock, an_almanac(self.shelf))
         tools = TimerTools(book, telling).tools()
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
         self.last = BuiltInResult("")

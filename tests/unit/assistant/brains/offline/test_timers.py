@@ -1,6 +1,5 @@
 """Tests of sentences about timers, which lead to Hearth's own tools."""
 
-from datetime import UTC
 from typing import Any
 
 import pytest
@@ -57,7 +56,7 @@ class NoTools(Toolbox):
 CLOCK = VirtualClock()
 SHELF = Shelf()
 BOOK = TimerBook(SHELF, CLOCK, an_almanac(SHELF))
-TELLING = TimerTelling(lambda: True, Catalogue(), CLOCK, UTC)
+TELLING = TimerTelling(lambda: True, Catalogue(), CLOCK, an_almanac(SHELF))
 CALLS = FrozenCalls(NoTools(), lambda: True, str, Catalogue())
 TOOLS = (
     *TimerTools(BOOK, TELLING).tools(),
