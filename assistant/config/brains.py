@@ -92,8 +92,8 @@ class Gemini(Section):
     api_version: str = Field(
         default="",
         description=(
-            "API version. If empty, `v1beta`, `v1alpha` with an ephemeral token, or `v1beta1` "
-            "with Vertex AI."
+            "API version. If empty, Hearth uses `v1beta1` with Vertex AI, `v1alpha` with an "
+            "ephemeral token, and otherwise `v1beta`."
         ),
     )
     vertex_project: PlainNameOrEmpty = Field(
@@ -105,7 +105,7 @@ class Gemini(Section):
     )
     vertex_location: PlainNameOrEmpty = Field(
         default="",
-        description="Vertex AI region, such as `us-central1`, which must offer the models.",
+        description="Vertex AI region, such as `us-central1`. It must offer the models.",
     )
     vertex_credentials_file: str = Field(
         default="",

@@ -188,7 +188,7 @@ def judge_models(model: str, names: Sequence[str], known: Mapping[str, ModelRow]
 
 def judge_next_model(gone: str, used: str) -> Found:
     return odd(
-        f"{gone} is not usable with Live, so {used} is tested, the next one in gemini.model",
+        f"{gone} is not usable with Live, so the next one in gemini.model is tested: {used}",
         f"remove {gone} from gemini.model",
     )
 

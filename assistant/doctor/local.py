@@ -69,13 +69,13 @@ def judge_local(model: str, calls: bool, seconds: float, context: int | None) ->
             "set local.model to a model that supports tools",
         )
     if context is not None and context < CONTEXT:
-        short = f"{told}, but its context of {context} tokens can be too short for your house"
+        short = f"{told}, but its context of {context} tokens may be too short for your house"
         return odd(short, f"{_LONGER}; otherwise, the model may miss its instruction or its tools")
     return good(f"{told} and calls tools")
 
 
 async def _ask(client: ChatClient) -> bool:
-    conversation = client.converse("You test a tool.", (_READY,))
+    conversation = client.converse("You are testing a tool.", (_READY,))
     conversation.read("Call the tool `ready` now.")
     async with aclosing(conversation.stream()) as events:
         return any([isinstance(event, OnceCalls) async for event in events])

@@ -64,8 +64,8 @@ def refusal(url: str, model: str, status: int, told: str, secret: str) -> Integr
         )
     if status in (404, 405):
         return Misconfigured(
-            f"The server at {shown(url)} has no chat API there: check local.url, which ends in "
-            "/v1 for most servers."
+            f"There is no chat API at {shown(url)}: check local.url, which ends in /v1 for most "
+            "servers."
         )
     if status == 429 or status >= 500:
         return Unavailable(
@@ -81,7 +81,7 @@ def network_error(url: str, error: Exception) -> IntegrationError:
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Unavailable(
             f"The local model's server at {shown(url)} can't be reached: check that it is running, "
-            "that it listens on the network, and local.url."
+            "that it listens on the network, and that local.url is right."
         )
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
         return Misconfigured(f"local.url = {shown(url)} is not a valid address.")

@@ -84,7 +84,7 @@ _VERTEX_BARS: Mapping[Bar, str] = {
     **_BARS,
     "denied": (
         "Google has denied gemini.vertex_project access to Gemini: see the project at "
-        "https://console.cloud.google.com, or use another one."
+        "https://console.cloud.google.com, or use another project."
     ),
     "api_off": (
         "The Vertex AI API is switched off in gemini.vertex_project: enable it at "

@@ -26,7 +26,7 @@ from tests.simulators.threads import in_thread
 ON = Call("intent__HassTurnOn", {"area": "office", "domain": ["light"]}, answer={"status": "done"})
 UNLOCK = Call("intent__HassTurnOff", {"name": "Front door", "domain": ["lock"]})
 KINDS = get_args(Kind)
-AWAY = "I can't use my local language model right now, so I'll answer on my own for now."
+AWAY = "I can't use my local language model, so I'll answer on my own for now."
 
 
 @pytest.fixture(autouse=True)

@@ -22,10 +22,11 @@ _COMMANDS = tuple(one for one in Outcome if one is not Outcome.ACTED)
 HEAD = """\
 # What a household says
 
-{dialogues} dialogues of one to four sentences ({sentences} in all), typed to a complete Hearth,
-each in the house as it was at the start. They are what people say at home, not what a list of
-commands offers: "a bit warmer", "turn off everything except the kitchen", "and the office too",
-"no, the one in the bedroom". {talk} more sentences are talk that is no command.
+This page shows how well Hearth understands what people say at home:
+{dialogues} dialogues of one to four sentences ({sentences} in all). They are typed to a complete
+Hearth, and the house is reset before each dialogue. They use people's own words rather than the
+commands of a manual: "a bit warmer", "turn off everything except the kitchen", "and the office
+too", "no, the one in the bedroom". Another {talk} sentences are talk, which Hearth has to ignore.
 
     make understanding                                    # everything in the demo house
     make understanding HOUSE=real                         # everything in a real Home Assistant
@@ -36,46 +37,46 @@ The first two commands generated this page.
 """
 
 HALVES_TOLD = """\
-## How the halves were kept
+## The two halves
 
-The sentences, and what is right for each, were written before the work on understanding began,
-without a look at the grammar or at the sentences of any other test. Each class was then split by a
-shuffle whose seed is its language and its name, so nobody chose a sentence's half; a
-[test](../../tests/unit/understanding/test_cases.py) repeats the shuffle. The `development` half is
-there to work with. Of the `held-out` half, `make understanding` shows and stores only counts.
-Anybody can open the file, so this is a rule and not a lock: people who work on the grammar read
-only the development half. After the first run, what is *right* was corrected where it was too
-narrow or mistaken, by the same rule in both halves, and eight Spanish dialogues were added.
+The sentences, and the right outcomes for each, were written before the work on understanding began,
+without looking at the grammar or at the sentences of any other test. Each class was then split by a
+shuffle whose seed is its language and its name, so nobody chose the half that a sentence is in. A
+[test](../../tests/unit/understanding/test_cases.py) repeats the shuffle.
+
+People who work on the grammar read only the `development` half. For the `held-out` half,
+`make understanding` shows and stores only counts. Nothing else enforces this rule, because anybody
+can open the file. After the first run, right outcomes that were too narrow or mistaken were
+corrected by the same rule in both halves, and eight Spanish dialogues were added.
 
 """
 
 MEANING = """\
 ## Outcomes
 
-What counts is the state of the house, the shopping list and the timers; an answer counts only where
-something was asked.
+The outcome depends on the state of the house, the shopping list and the timers. Hearth's answer
+counts for questions, for requests that are refused, and if something was already as wanted.
 
-- **right**: exactly what the person wanted has changed, or the answer is true. In a dialogue, after
-  each sentence.
+- **right**: exactly what the person wanted has changed, or the answer is true. In a dialogue, this
+  must be so after each sentence.
 - **asked**: Hearth asked a question where a person would.
 - **refused**: the request is impossible, and Hearth said so.
 - **missed**: nothing changed, because Hearth didn't understand, asked without need, or failed and
-  said so. Also if something was already as wanted, and Hearth claimed to have done it.
-- **wrong**: something else or only a part changed, or the answer was false.
-- **acted on**: talk was taken for a command. `make understanding` exits with 1 if that happens.
+  said so; or something was already as wanted, and Hearth didn't say so.
+- **wrong**: something else changed, only a part changed, or the answer was false.
+- **acted on**: Hearth acted on talk. In that case, `make understanding` exits with status 1.
 
 A dialogue ends with its first fault, whose outcome is that of the dialogue.
 
 ## Houses and brains
 
-- The demo house is the one of `hearth demo`. Home Assistant is a real one (2026.11) with the same
-  entities, names, rooms and states, [made of templates and
+- "Demo house" is the simulated house of `hearth demo`. "Home Assistant" is a real Home Assistant
+  (2026.11) with the same entities, names, rooms and states, [made of templates and
   helpers](../../tests/home_assistant/real/houses/demo). Its speakers have no titles and tracks, so
   dialogues about these are left out there.
-- `offline` is Hearth's own brain. In Home Assistant, `home-assistant` is its own engine. In the
-  demo house it is a stand-in with the same parser and sentences, but without timers, lists and
-  answers of its own.
-- The box is in the living room. The household speaks one language.
+- `offline` is Hearth's own brain. `home-assistant` is Home Assistant's engine. In the demo house,
+  a stand-in replaces it. It has the same parser and sentences, but no timers, lists and answers.
+- The box is in the living room. Each household speaks one language.
 """
 
 
