@@ -132,19 +132,15 @@ _KEPT = 120  # measurements of the last minute
 
 
 class LoopLag:
-    """Measures how late the event loop runs. Enter the context on that loop. `beat_age_s` can be
-    read from any thread and grows while the loop is blocked."""
+    """Measures how late the event loop runs. Enter the context on that loop."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
-        self._now = now
+    def __init__(self, every_s: float = EVERY_S) -> None:
         self._every_s = every_s
         self._lags: deque[float] = deque(maxlen=_KEPT)
-        self._beat = now()
         self.on_lag: Callable[[float], None] = lambda lag_s: None  # must not block
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        self._beat = self._now()
         await self._owner.__aenter__()
         self._owner.start(self._look(), "loop lag")
         return self
@@ -161,16 +157,11 @@ class LoopLag:
     def worst_s(self) -> float:
         return max(self._lags, default=0.0)
 
-    @property
-    def beat_age_s(self) -> float:
-        return self._now() - self._beat
-
     async def _look(self) -> None:
         while True:
-            due = self._now() + self._every_s
+            due = time.monotonic() + self._every_s
             await asyncio.sleep(self._every_s)
-            self._beat = self._now()
-            lag_s = max(0.0, self._beat - due)
+            lag_s = max(0.0, time.monotonic() - due)
             self._lags.append(lag_s)
             self.on_lag(lag_s)
 

@@ -272,9 +272,7 @@ def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
 
 
 # Speech can interrupt Hearth once it was voiced for BAR_MS in total, without pauses above GAP_MS.
-
-
-BAR_MS = 300.0  # the same as `Rules.barge_in_ms`
+BAR_MS = 300.0
 # Gaps within a word are shorter than this. After a longer pause, the sound was a cough or a single
 # word.
 GAP_MS = 200.0

@@ -110,7 +110,7 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """The speech has lasted for `Rules.barge_in_ms`, which is long enough to interrupt Hearth."""
+    """The speech has lasted long enough to interrupt Hearth."""
 
     at_ms: float  # time of the decision
     began_ms: float  # first voiced sample

@@ -47,7 +47,6 @@ class Rules:
     confirm_ms: float = 20_000  # time to answer a confirmation question
     # A request this soon after Hearth's own speech must not unlock or open anything.
     own_speech_ms: float = 2_000
-    barge_in_ms: float = 300  # speech that lasts this long interrupts Hearth
     # A wake word this soon after the start of an interruption belongs to it.
     wake_first_ms: float = 1_000
     stop_word_ms: float = 1_500  # longest stop word
