@@ -89,6 +89,11 @@ def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, An
 
 def no_wake() -> dict[str, Any]:
     """Return the `--json` object for audio without a wake word."""
+    return {**no_turn(), "error": {"kind": "no_wake", "message": NO_WAKE}}
+
+
+def no_turn() -> dict[str, Any]:
+    """Return the JSON object for a sentence that made no turn, such as "stop"."""
     return {
         "turn_id": None,
         "brain": None,
@@ -102,7 +107,7 @@ def no_wake() -> dict[str, Any]:
         "timeline": {},
         "usage": None,
         "cost_usd": 0.0,
-        "error": {"kind": "no_wake", "message": NO_WAKE},
+        "error": None,
     }
 
 

@@ -58,6 +58,11 @@ class Caller:
         """Return True if the caller has this scope, or `admin`, which includes all scopes."""
         return scope in self.scopes or "admin" in self.scopes
 
+    @property
+    def is_owner(self) -> bool:
+        """True for an administrator who is signed in with a browser: a person, not a program."""
+        return bool(self.session) and self.may("admin")
+
     def may_loosen(self, what: Loosening) -> bool:
         """Return True if the caller may undo a restriction that a person has set."""
         return what in self.loosens or "admin" in self.scopes

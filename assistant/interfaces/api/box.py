@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.record import as_json
+from assistant.conversation.record import as_json, joined, no_turn
+from assistant.conversation.rules.events import AtTerminal
 from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
@@ -220,10 +221,21 @@ class Box:
         return await self._parts.talks.begin(wanted, caller)
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
+        if caller.is_owner:
+            return await self._ask_for_owner(wanted.text)
         recalls = self._may_recall(caller)
         rights = replace(CALLERS, recalls=recalls)
         owner = ConversationOwner(caller.name, caller.token, recalls)
         turn = await self._parts.conversation.ask_quietly(wanted.text, rights, caller.name, owner)
+        return as_json(turn.record, turn.outcomes)
+
+    async def _ask_for_owner(self, text: str) -> Mapping[str, Any]:
+        """Run a person's turn. If a call needs confirmation, the console asks for it."""
+        on_page = AtTerminal(self._parts.confirmations)
+        turns = await self._parts.conversation.ask_at_terminal(text, on_page)
+        if not turns:  # a stop word
+            return no_turn()
+        turn = joined(turns)
         return as_json(turn.record, turn.outcomes)
 
     def _may_recall(self, caller: Caller) -> bool:

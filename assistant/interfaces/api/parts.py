@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 _GONE = "No confirmation has that id (any more); see GET /v1/confirmations."
+ANSWER_S = 60.0  # seconds; as long as at a keyboard
 _MOST = 1000  # audit rows read for one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
 _NO_SOUND = "That turn has no recording (any more)."
@@ -62,8 +63,10 @@ class Openers:
 
 
 class Confirmations:
-    """The pending confirmation, which an administrator can answer instead of a person
-    in the room."""
+    """The pending confirmation, which an administrator can answer instead of a person in the room.
+
+    It is also the `Prompter` for what an administrator types in the console.
+    """
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
         self._pending = pending
@@ -103,6 +106,11 @@ class Confirmations:
         self._bus.publish("command", caller=caller.name, what="confirm")
         dialog.settle(settlement)
         return {"id": name, "verdict": settlement.verdict}
+
+    async def ask(self, question: str, *, hidden: bool) -> None:
+        """Wait at most ANSWER_S for the console's answer to the pending confirmation."""
+        if (dialog := self._waiting()) is not None:
+            await asyncio.wait({dialog.settlement}, timeout=ANSWER_S)
 
     def _waiting(self) -> ConfirmationDialog | None:
         dialog = self._pending()

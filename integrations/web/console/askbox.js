@@ -47,7 +47,7 @@ export function askBox() {
   return el("section", { class: "card ask" },
     el("h2", {}, words.ask.title), talk,
     may("ask") ? form : el("p", { class: "hint" }, words.needs("ask")),
-    el("p", { class: "hint" }, words.ask.note));
+    el("p", { class: "hint" }, may("admin") ? words.ask.note : words.ask.noteWithoutAdmin));
 }
 
 function answered(turn) {

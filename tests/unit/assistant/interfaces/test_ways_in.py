@@ -8,12 +8,14 @@ voice, or a program's turn.
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import httpx
 import pytest
 
 from assistant.conversation.record import FinishedTurn
+from assistant.conversation.rules.events import AtTerminal
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import SystemClock, VirtualClock
 from assistant.domain.events import EventBus
@@ -84,8 +86,8 @@ LET: dict[str, frozenset[str]] = {
 }
 
 
-class Programs(TalkingConversation):
-    """Serves a program's typed turn as `conversation.for_programs` does, within its rights."""
+class TypedTurns(TalkingConversation):
+    """Runs a typed turn as `ProgramTurns` does, within the rights of the program or person."""
 
     def __init__(self, rig: "Rig") -> None:
         super().__init__()
@@ -98,6 +100,14 @@ class Programs(TalkingConversation):
         self._rig.tools.restrict(turn, rights, caller)
         outcome = await self._rig.call(*CALLS[text], turn=turn)
         self._rig.tools.release(turn)
+        return self._finished(turn, text, caller, outcome)
+
+    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
+        turn = self._rig.new_turn()
+        outcome = await self._rig.call(*CALLS[text], turn=turn)
+        return [self._finished(turn, text, "", outcome)]
+
+    def _finished(self, turn: str, text: str, caller: str, outcome: ToolOutcome) -> FinishedTurn:
         record = TurnRecord(turn, VirtualClock().now(), "text", "en", answer=outcome.sentence)
         return FinishedTurn(replace(record, heard=text, caller=caller), (outcome,))
 
@@ -119,7 +129,7 @@ class Rig:
 
     @property
     def box(self) -> Box:
-        made = parts(modes=self.modes, live=self.live, conversation=Programs(self))
+        made = parts(modes=self.modes, live=self.live, conversation=TypedTurns(self))
         return Box(made, self.bus, VirtualClock())
 
     def new_turn(self) -> str:
@@ -250,10 +260,10 @@ async def by_http(rig: Rig, thing: str) -> None:
         assert answer.status_code == 200, answer.text
 
 
-async def by_console(rig: Rig, thing: str) -> None:
-    """Type as a person who has signed in with a browser."""
+async def by_console(rig: Rig, thing: str, token: str = TOKEN) -> None:
+    """Type as an administrator who has signed in with a browser."""
     async with _browser(rig.box, {"Origin": "http://localhost"}) as client:
-        assert (await client.post("/v1/session", json={"token": TOKEN})).status_code == 204
+        assert (await client.post("/v1/session", json={"token": token})).status_code == 204
         answer = await client.post("/v1/ask", json={"text": thing})
         assert answer.status_code == 200, answer.text
 
@@ -333,7 +343,8 @@ WAYS = {
     "undo": Way(by_undo, BACK, closed=True),
     "later": Way(by_later, BACK, closed=True),
     "HTTP": Way(by_http, program=True),
-    "console": Way(by_console, program=True),
+    "console": Way(by_console),
+    "console without admin": Way(partial(by_console, token=f"{TOKEN}-ask"), program=True),
     "MCP": Way(by_mcp, program=True),
     "MQTT": Way(by_mqtt, frozenset()),
     "notification": Way(by_notification, frozenset()),
