@@ -1,7 +1,7 @@
 """Decide what a sentence means: templates first, then looser readings, parts and follow-ups."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.offline.device_frames import read_loosely
@@ -18,7 +18,8 @@ from assistant.brains.offline.lexicon import (
 from assistant.brains.offline.list_frames import read_list
 from assistant.brains.offline.missing import read_missing
 from assistant.brains.offline.names import Names
-from assistant.brains.offline.parse import MAX_PARTS, ParsedCommand, Parser, parse_all
+from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
+from assistant.brains.offline.parts import Read, plain, read_corrected, read_parts
 from assistant.brains.offline.question_frames import read_outside, read_question
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
@@ -78,11 +79,12 @@ class Reader:
                 return self._loosely(part, base, scene)
             return [found]
 
+        def timed(part: str) -> Reading:
+            return whole_or_timed(part, base, whole)
+
         for said in dict.fromkeys((text, plain(text, base))):
             found = (
-                whole_or_timed(said, base, whole)
-                or _corrected(said, base, whole)
-                or _parts(said, base, whole)
+                timed(said) or read_corrected(said, base, whole) or read_parts(said, base, timed)
             )
             if found:
                 return found
@@ -151,89 +153,6 @@ class Reader:
         if self._index is None:
             self._index = NameIndex(self._names)
         return self._index
-
-
-Read = Callable[[str], Reading]
-_NO = {
-    "en": "no sorry|no wait|no i mean|sorry|no|i mean|i meant|wait no|wait|make that|actually",
-    "es": "no perdón|no espera|perdón|no|digo|quiero decir|quería decir|mejor|mejor dicho",
-}
-
-
-def _corrected(text: str, language: str, read: Read) -> Reading:
-    """Read a sentence that corrects itself: "the living room, no, the kitchen light"."""
-    words = _NO.get(language)
-    if words is None:
-        return []
-    started = re.fullmatch(rf"(?:{words})[,;]?\s+(.+)", text.strip(), re.IGNORECASE)
-    if started:  # "no, turn it back on"
-        return read(started[1])
-    negated = re.fullmatch(r"(?:not|no) [^,]+,\s*(.+)", text.strip(), re.IGNORECASE)
-    if negated:  # "not the kitchen, turn on the hall light"
-        return read(negated[1])
-    parts = re.split(rf"[,;]\s*(?:(?:{words})\b[,;]?\s*)+", text.strip(), flags=re.IGNORECASE)
-    if len(parts) != 2 or not all(parts):
-        return []
-    first, meant = parts[0].split(), parts[1]
-    # A new value keeps as much as possible, a new device as little.
-    counts = range(1, len(first))
-    new_value = any(
-        word[0].isdigit() or word in lexicon(language).numbers for word in meant.split()
-    )
-    tries = [f"{' '.join(first[:count])} {meant}" for count in counts]
-    tries = tries[::-1] if new_value else tries
-    return next((found for one in (*tries, meant) if (found := read(one))), [])
-
-
-def plain(text: str, language: str) -> str:
-    """Return the sentence without polite words at its start or end."""
-    words, known = tokens(text), lexicon(language)
-
-    def polite(some: Sequence[str]) -> bool:
-        pieces = known.phrases.get(" ".join(some), ())
-        return any(one.tag == "filler" for one in pieces) and (len(some) > 1 or len(some[0]) > 3)
-
-    start, end = 0, len(words)
-    while size := next(
-        (n for n in range(5, 0, -1) if start + n < end and polite(words[start : start + n])), 0
-    ):
-        start += size
-    while size := next(
-        (n for n in range(4, 0, -1) if end - n > start and polite(words[end - n : end])), 0
-    ):
-        end -= size
-    return " ".join(words[start:end])
-
-
-def _parts(text: str, language: str, read: Read) -> Reading:
-    """Read each part of a sentence. A part without a verb uses the verb of the part before it."""
-    parts = [part for part in _joints(language).split(text.strip()) if part.strip()]
-    if not 1 < len(parts) <= MAX_PARTS:
-        return []
-    made: Reading = []
-    before = ""
-    for part in parts:
-        found = whole_or_timed(part, language, read)
-        if not found and before:
-            words = before.split()
-            starts = (" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1))
-            found = next((one for start in starts if (one := read(f"{start} {part}"))), [])
-        if not found:
-            return []
-        made += found
-        before = part
-    return made
-
-
-_AND = {
-    "en": "and then|and also|and|then|but",
-    "es": "y luego|y después|y también|y|e|luego|después|pero",
-}
-
-
-def _joints(language: str) -> re.Pattern[str]:
-    words = _AND.get(language, "and|und|et|e|và")
-    return re.compile(rf"\s*[,;.]\s+(?:(?:{words})\s+)?|\s+(?:{words})\s+", re.IGNORECASE)
 
 
 def whole_or_timed(text: str, language: str, read: Read) -> Reading:
