@@ -30,9 +30,9 @@ class Wish:
     """A command and its expected result.
 
     `changes` maps "entity" or "entity.attribute" to the accepted values; no other entity may
-    change. `answer` is a regular expression for the spoken answer. `refused` is text that the
-    refused call must contain. `did` is the name of a built-in tool that must succeed. `passing` are
-    entities that the speaker mentions before correcting themselves.
+    change. `answer` and `refused` are regular expressions for the spoken answer and for the refused
+    call. `did` is the name of a built-in tool that must succeed. `passing` are entities that the
+    speaker mentions before correcting themselves.
     """
 
     sentence: str
@@ -79,7 +79,7 @@ def entity_of(key: str) -> str:
 
 def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
     """Parse a row of the command table. `right` is "entity=value|value ...", "answer:pattern",
-    "refused:text" or "did:tool". `given` is "entity=state ...", the states before the command.
+    "refused:pattern" or "did:tool". `given` is "entity=state ...", the states before the command.
     Raises ValueError."""
     states = {key: value for key, _, value in (word.partition("=") for word in given.split())}
     kind, mark, told = right.partition(":")
@@ -103,7 +103,9 @@ def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
         told = re.search(wish.answer, seen.answer, re.IGNORECASE)
         return seen.understood and not seen.changed and told is not None
     if wish.refused:
-        return not seen.changed and any(wish.refused in call.casefold() for call in seen.denied)
+        return not seen.changed and any(
+            re.search(wish.refused, call, re.IGNORECASE) for call in seen.denied
+        )
     if wish.did:
         return not seen.changed and wish.did in seen.did
     if wish.is_talk:

@@ -45,6 +45,8 @@ class Stage:
         self._house.remembered.clear()
         for items in self._house.todo.values():
             items.clear()
+        # Without this, Hearth would conclude that the lamp before it opened the door.
+        self.app.home.client.expect([first.entity_id for first in self._first])
         for first in self._first:
             state = given.get(first.entity_id, first.state)
             self._house.write(first.entity_id, state, **first.attributes)
