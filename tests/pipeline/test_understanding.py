@@ -43,3 +43,22 @@ async def test_dialogues_are_judged_by_the_house(tmp_path: Path) -> None:
         assert (await held(right[0])).told == [
             ("turn on the kitchen light", "Turned on the kitchen light.")
         ]
+
+
+ADDED_ONCE = (
+    "add milk to the list => list=milk >> add Milk to my shopping list => same say:/already/",
+    "put Leche, Leche on the list => list=leche",
+    "add an apple to the list => list=an_apple >> add apples to it => same say:/already/",
+    "add tomatoes => ask >> yes => list=tomatoes"
+    " >> put a tomato and onions on the list => list=tomatoes,onions say:/already.* Added onions/",
+    "add the milk and some eggs to the list => list=milk,eggs"
+    " >> take the eggs and the milk off the list => list=none >> add eggs to the list => list=eggs",
+    "add milk to the list => list=milk >> add oat milk to the list => list=milk,oat_milk",
+)
+
+
+async def test_items_that_are_on_a_list_are_not_added_again(tmp_path: Path) -> None:
+    async with household("en", ["offline"], tmp_path) as home:
+        for line in ADDED_ONCE:
+            held = await home.hold(parse(f"a-1 | {line}"))
+            assert held.outcome in (Outcome.RIGHT, Outcome.ASKED), held

@@ -57,7 +57,8 @@ def answer_outcome(
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
     if command.intent == LIST_ITEMS and outcome.status is Status.DONE:
-        return list_items(outcome.data, say, language)
+        item = str(command.slots.get("item", ""))
+        return list_items(outcome.data, say, language, item)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
         return outcome.sentence  # it contains the requested information

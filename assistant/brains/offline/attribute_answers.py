@@ -7,7 +7,13 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import Target, members
 from assistant.speech.catalogue import Catalogue, counted
 from assistant.tools.house.answers import reading
-from assistant.tools.house.names import brightness_percent, capitalised, named_thing, spoken_names
+from assistant.tools.house.names import (
+    brightness_percent,
+    capitalised,
+    named_thing,
+    spoken_names,
+    stemmed,
+)
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 
@@ -94,10 +100,13 @@ _LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {
 }
 
 
-def list_items(data: str, say: Catalogue, language: str) -> str:
-    """Return a sentence that says what is on a list. `data` is the answer of Home Assistant's list
-    tool."""
+def list_items(data: str, say: Catalogue, language: str, item: str = "") -> str:
+    """Return a sentence that says what is on a list, or whether an item is. `data` is the answer of
+    Home Assistant's list tool."""
     items = items_of(data)
+    if item:
+        found = stemmed(item) in map(stemmed, items)
+        return say.say("offline.list_holds" if found else "offline.list_lacks", language, item=item)
     if not items:
         return say.say("offline.list_empty", language)
     key = "offline.list_one" if len(items) == 1 else "offline.list_many"

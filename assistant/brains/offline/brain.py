@@ -16,9 +16,10 @@ from assistant.brains.offline.attribute_answers import items_of
 from assistant.brains.offline.calls import Call, call_remember, make_call
 from assistant.brains.offline.dialog import TALK_S, Talk
 from assistant.brains.offline.frames import Ask
+from assistant.brains.offline.list_turn import ADDING, ListTurn
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import CLEAR_LIST, MISSING, REMOVE_ITEM
+from assistant.brains.offline.sentences import CLEAR_LIST, MISSING
 from assistant.brains.offline.settle import Problem, only_capable_lamps, settle_target
 from assistant.brains.offline.state_answers import ABOUT_STATES, StateAnswers
 from assistant.domain.brain import (
@@ -257,10 +258,16 @@ class OfflineTurn:
             if isinstance(step, str):
                 yield self._words(gap + step, language)
                 continue
-            yield ToolCall(f"{self._request.turn_id}-{number}", step.tool, step.arguments)
+            call_id = f"{self._request.turn_id}-{number}"
+            lists = self._list_turn(call_id, house, menu, language)
+            if command.intent in ADDING:
+                async for event in lists.add(command, step, gap):
+                    yield event
+                continue
+            yield ToolCall(call_id, step.tool, step.arguments)
             outcome = await self._outcomes.get()
             if command.intent == CLEAR_LIST and outcome.status is Status.DONE:
-                async for event in self._clear(command, items_of(outcome.data), house, menu):
+                async for event in lists.clear(command, items_of(outcome.data)):
                     yield event
                 continue
             asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
@@ -271,28 +278,10 @@ class OfflineTurn:
         self._brain.keep(owner, Talk(done, before, asks_room=asks_room))
         yield TurnDone()
 
-    async def _clear(
-        self, command: ParsedCommand, items: Sequence[str], house: House, menu: Menu
-    ) -> AsyncGenerator[BrainEvent]:
-        """Remove all items of a list with one call for each, because Home Assistant has no tool for
-        that."""
-        language = self._request.language
-        if not items:
-            yield self._say("offline.list_empty", language)
-            return
-        for number, item in enumerate(items, start=1):
-            one = replace(command, intent=REMOVE_ITEM, slots={"item": item})
-            call = make_call(one, house, menu, self._brain.clock.now())
-            if isinstance(call, Problem):
-                yield self._words(answer_problem(call, self._brain.catalogue, language), language)
-                return
-            yield ToolCall(f"{self._request.turn_id}-clear-{number}", call.tool, call.arguments)
-            outcome = await self._outcomes.get()
-            if outcome.status is not Status.DONE:
-                told = answer_outcome(one, outcome, house, self._brain.catalogue, language)
-                yield self._words(told, language)
-                return
-        yield self._say("offline.list_cleared", language)
+    def _list_turn(self, call_id: str, house: House, menu: Menu, language: str) -> ListTurn:
+        brain = self._brain
+        now = brain.clock.now()
+        return ListTurn(call_id, self._outcomes, house, menu, now, brain.catalogue, language)
 
     def _say(self, key: str, language: str) -> ReplyText:
         return self._words(self._brain.catalogue.say(key, language), language)

@@ -98,11 +98,13 @@ _PAIRS = re.compile(
     r"salt and pepper|(mac|macaroni) and cheese|fish and chips|gin and tonic|sal y pimienta"
 )
 _AND = re.compile(r"\s+(?:and|y|e|und|et|và)\s+")
+_THE = re.compile(r"(^|, )(?:the|some|any|my|our|el|la|los|las|unos|unas) (?=\w)", re.IGNORECASE)
 
 
 def separated(item: str) -> str:
-    """Return "milk, eggs" for "milk and eggs", because a list tool accepts one item at a time."""
-    return item if _PAIRS.search(item.lower()) else _AND.sub(", ", item)
+    """Return "milk, eggs" for "milk and the eggs", because a list tool accepts one item at a
+    time."""
+    return _THE.sub(r"\1", item if _PAIRS.search(item.lower()) else _AND.sub(", ", item))
 
 
 def _calendars(house: House) -> list[Entity]:
@@ -110,7 +112,7 @@ def _calendars(house: House) -> list[Entity]:
 
 
 def _list_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Problem:
-    name = _shopping_list(house, command.text)
+    name = command.name if command.entity_ids else _shopping_list(house, command.text)
     entry = next(filter(None, map(menu.find, _READS_LIST)), None)
     if name is None or entry is None:
         return Problem("offline.no_list" if name is None else "offline.no_tool", {})

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
 from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of, tokens
+from assistant.brains.offline.list_frames import continue_list
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import CANCEL_ALARM, LIST_ITEMS, SET_AN_ALARM, VALUE
+from assistant.brains.offline.sentences import CANCEL_ALARM, SET_AN_ALARM, VALUE
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
 from assistant.brains.offline.wordings import wordings
 from assistant.tools.house.intents import INTENTS
@@ -125,8 +126,8 @@ def follow_up(
     last = talk.commands[-1]
     if last.intent == SET_AN_ALARM and (moved := _another_time(text, last, again)):
         return moved
-    if (listed := _on_list(text, last)) is not None:
-        return [listed]
+    if listed := continue_list(text, language, scene.house, talk.commands):
+        return listed
     pieces = pieces_of(text, language, index)
     if not pieces:
         return None
@@ -222,40 +223,6 @@ def _another_time(
             kept = {key: last.slots[key] for key in ("kind",) if key in last.slots}
             return [ParsedCommand(CANCEL_ALARM, last.text, kept), *reading]
     return None
-
-
-_LISTS = ("HassListAddItem", "HassShoppingListAddItem", LIST_ITEMS)
-_ANOTHER = re.compile(
-    r"(?:and|also|add|and add|add also|y|y también|añade|agrega|también|apunta) "
-    r"(.{2,40}?)(?: too| as well| también)?",
-    re.I,
-)
-_LIST = re.compile(r"\b(?:list|lista)\b", re.I)
-_WHAT_IS_ON = re.compile(
-    r"(?:what's|what is) on (?:it|the list)(?: now)?\??"
-    r"|¿?qué (?:hay|tiene)(?: en ella| en la lista)?\??",
-    re.I,
-)
-_OFF_AGAIN = re.compile(
-    r"(?:take|remove|delete) (?:it|that|them)(?: off)?(?: again)?"
-    r"|(?:quítal[oa]s?|bórral[oa]s?)(?: otra vez| de la lista)?",
-    re.I,
-)
-
-
-def _on_list(text: str, last: ParsedCommand) -> ParsedCommand | None:
-    """Return the command of a sentence that continues to talk about a list."""
-    said = text.strip(" .!")
-    if last.intent not in _LISTS:
-        return None
-    if _WHAT_IS_ON.fullmatch(said):
-        return ParsedCommand(LIST_ITEMS, last.text)
-    if _OFF_AGAIN.fullmatch(said) and "item" in last.slots:
-        return replace(last, intent="HassListRemoveItem")
-    found = _ANOTHER.fullmatch(said)
-    if found is None or _LIST.search(said):
-        return None
-    return ParsedCommand("HassListAddItem", last.text, {"item": found[1]}, last.entity_ids)
 
 
 def _only(pieces: Sequence[Sequence[Piece]], allowed: set[str]) -> bool:

@@ -1,10 +1,10 @@
 """Read sentences about lists: "could you write down olive oil", "I've got the eggs"."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from assistant.brains.offline.frames import Ask, Reading
-from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, tokens
+from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, lexicon, tokens
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import CLEAR_LIST, LIST_ITEMS, MISSING
 from assistant.brains.offline.wordings import wordings
@@ -14,7 +14,9 @@ from integrations.home_assistant.house import Entity, House
 _ADD, _REMOVE, _DONE = "HassListAddItem", "HassListRemoveItem", "HassListCompleteItem"
 _INTENTS = {
     "add": _ADD,
+    "add_unsaid": _ADD,
     "add_here": _ADD,
+    "another": _ADD,
     "remove": _REMOVE,
     "done": _DONE,
     "done_if_there": _DONE,
@@ -25,7 +27,14 @@ _INTENTS = {
     "clear": CLEAR_LIST,
 }
 # Understood only after a sentence about a list.
-_CONTINUING = frozenset({"add_here", "done_if_there", "take_back", "read_here"})
+_CONTINUING = frozenset({"add_here", "another", "done_if_there", "take_back", "read_here"})
+# Meanings of words that begin a command or a question.
+_BEGINNINGS = frozenset(
+    "turn set on off open close stop lock start clean dock send dim brighten pause play mute add "
+    "is_it which how_many where when_ask weather_ask it_is it "
+    "hello thanks fine bye help cancel".split()
+)
+_SAYING_IT = frozenset({"take_back", "read_here"})
 _ABOUT_LISTS = frozenset(
     {_ADD, _REMOVE, _DONE, LIST_ITEMS, "HassShoppingListAddItem", "HassShoppingListCompleteItem"}
 )
@@ -36,12 +45,28 @@ _MOST_WORDS_UNSAID = 3  # if the list isn't named
 def read_list(text: str, language: str, house: House, last: Sequence[ParsedCommand]) -> Reading:
     """Return the commands of a sentence about a list, or []. `last` are the last commands of the
     conversation."""
+    return _first(text, language, house, last, frozenset(_INTENTS))
+
+
+def continue_list(text: str, language: str, house: House, last: Sequence[ParsedCommand]) -> Reading:
+    """Return the commands of a sentence that says "it" for the list or the item of the last
+    commands, or []."""
+    return _first(text, language, house, last, _SAYING_IT)
+
+
+def _first(
+    text: str,
+    language: str,
+    house: House,
+    last: Sequence[ParsedCommand],
+    meanings: Collection[str],
+) -> Reading:
     lists = [one for one in house.exposed() if one.domain == "todo"]
     about = next((one for one in last if one.intent in _ABOUT_LISTS), None)
     if language not in LOOSE_LANGUAGES or not lists:
         return []
     for key, said in wordings("lists", text, language):
-        if key in _CONTINUING and about is None:
+        if key not in meanings or (key in _CONTINUING and about is None):
             continue
         if (found := _read(key, said, text, lists, about)) is not None:
             return [found]
@@ -66,17 +91,27 @@ def _read(
     entity = known or _called(named, lists)
     if entity is None:
         return ParsedCommand(MISSING, text, {"name": named}, response="thing")
+    if key == "another" and _begins_otherwise(item):
+        return None
     words = len(item.split())
     if words > (_MOST_WORDS if named or key in _CONTINUING else _MOST_WORDS_UNSAID):
         return None
-    slots = {"item": item.strip()} if item and key != "asks" else {}
+    slots = {"item": item.strip()} if item else {}
     command = ParsedCommand(
         _INTENTS[key], text, slots, entity_ids=(entity.entity_id,), name=entity.name
     )
-    if key == "clear" or (key == "add" and not named):
+    if key == "clear" or (key in ("add", "add_unsaid") and not named):
         # A list can't be restored, and "we need milk" may be said to someone else.
         return Ask(((entity, command),))
     return command
+
+
+def _begins_otherwise(item: str) -> bool:
+    """Return True if the words after "and" begin a command or a question, and not an item."""
+    words = tokens(item)
+    starts = [" ".join(words[:size]) for size in range(1, 5)]
+    known = (lexicon(code).phrases.get(one, ()) for code in LOOSE_LANGUAGES for one in starts)
+    return any(piece.tag in _BEGINNINGS for pieces in known for piece in pieces)
 
 
 def _called(named: str, lists: Sequence[Entity]) -> Entity | None:

@@ -41,8 +41,9 @@ def _load(language: str) -> _Wordings | None:
     parts: dict[str, str] = written["parts"]
 
     def pattern(text: str) -> re.Pattern[str]:
-        filled = _PLACEHOLDER.sub(lambda found: parts[found[1]], text)
-        return re.compile(filled, re.IGNORECASE)
+        while _PLACEHOLDER.search(text):  # a part can contain other parts
+            text = _PLACEHOLDER.sub(lambda found: parts[found[1]], text)
+        return re.compile(text, re.IGNORECASE)
 
     return _Wordings(
         {

@@ -206,7 +206,7 @@ PROCESS = "conversation.process"  # name of a sentence in the journal; not a too
 # bread" as a single item.
 LISTING = frozenset({"HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"})
 MAX_ITEMS = 12  # in one call; a longer text is more likely one long item
-_ITEM = "item"
+ITEM = "item"
 _COMMA = re.compile(r"\s*[,;]\s+")  # "1,5 l of milk" does not match
 # Separators of a list's last two items, in the languages that Hearth speaks best. Used only after a
 # comma, because "salt and pepper" may be one item.
@@ -217,13 +217,13 @@ _AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
 def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Split a call that adds, completes or removes several list items into one call per item, and
     return the arguments of each call. Other calls are not split."""
-    item = arguments.get(_ITEM)
+    item = arguments.get(ITEM)
     if suffix not in LISTING or not isinstance(item, str):
         return [dict(arguments)]
-    items = _items(item)
-    if not 1 < len(items) <= MAX_ITEMS:
+    items = items_in(item)
+    if len(items) < 2:
         return [dict(arguments)]
-    return [{**arguments, _ITEM: one} for one in items]
+    return [{**arguments, ITEM: one} for one in items]
 
 
 def as_said(item: str, sentence: str) -> str:
@@ -233,8 +233,10 @@ def as_said(item: str, sentence: str) -> str:
     return found[0] if found else item
 
 
-def _items(text: str) -> list[str]:
+def items_in(text: str) -> list[str]:
+    """Return the items that a list tool's text names, or only the text if it is a single item."""
     *first, last = _COMMA.split(text.strip())
     if not first:
         return [text]
-    return [part.strip() for part in (*first, *_AND.split(last)) if part.strip()]
+    items = [part.strip() for part in (*first, *_AND.split(last)) if part.strip()]
+    return items if len(items) <= MAX_ITEMS else [text]
