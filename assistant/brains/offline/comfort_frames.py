@@ -40,7 +40,7 @@ def lights(sentence: Sentence) -> Reading | None:
         sentence.take("kelvin")
         white = sentence.take("number")
     if colour or white:
-        sentence.take("set", "turn", "on", "colour", "it_is")
+        sentence.take("set", "turn", "on", "colour")
         slots = (
             {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
         )
@@ -200,6 +200,9 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     if said & {"thing", "area", "floor", "all", "both"}:
         return sentence.targets(("media_player",), "media_player")
     house, scene = sentence.scene.house, sentence.scene
+    kinds = [one for some in sentence.pieces for one in some if one.tag == "kind"]
+    if kinds and not any(one.value[1] == "media_player" for one in kinds):
+        raise NoTarget
     sentence.take("kind", "it", "one", "here", "music")
     every = [one for one in house.exposed() if one.domain == "media_player"]
     fitting = [one for one in every if one.state in states] or every

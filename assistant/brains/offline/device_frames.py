@@ -5,7 +5,7 @@ pieces that belong to it. A frame fits only if it explains every piece, so that 
 light is too bright for me") doesn't become a command.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from assistant.brains.offline.comfort_frames import climate, lights, media, volume
 from assistant.brains.offline.frames import (
@@ -15,13 +15,15 @@ from assistant.brains.offline.frames import (
     command_for,
     commands,
     each,
+    is_step,
     of_room,
     take_amount,
     take_factor,
     take_way,
+    take_wish,
     within,
 )
-from assistant.brains.offline.lexicon import NameIndex, pieces_of
+from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import VALUE
 from assistant.brains.offline.targets import (
@@ -47,7 +49,7 @@ def read_loosely(
 ) -> tuple[Reading, float] | None:
     """Return the commands of a sentence and their confidence, or None if no frame explains it."""
     pieces = pieces_of(text, language, index)
-    if not pieces:
+    if not pieces or _begins_question(pieces):
         return None
     numbers = [some for some in pieces if all(one.tag == "number" for one in some)]
     if len(numbers) > 1:  # each belongs to a part of the sentence
@@ -63,33 +65,50 @@ def read_loosely(
     return None
 
 
+def _begins_question(pieces: Sequence[Sequence[Piece]]) -> bool:
+    """Return True for "is it too cold in here", which only asks."""
+    first = next((some for some in pieces if all(one.tag != "filler" for one in some)), ())
+    return any(one.tag == "asks" for one in first)
+
+
 def _covers(sentence: Sentence) -> Reading | None:
     opening = bool(sentence.take("open"))
     closing = bool(sentence.take("close"))
+    daylight = bool(sentence.take("daylight"))
     stop = bool(sentence.take("stop"))
-    way = take_way(sentence, "open", "close")
+    way = 1.0 if daylight else take_way(sentence, "open", "close")
     word = sentence.take("position")
     amount = None if stop else take_amount(sentence)
-    sentence.take("turn", "set", "the_way")
-    targets = sentence.targets(("cover",), "cover" if opening or closing else "")
+    step = is_step(sentence, way, amount)
+    sentence.take("turn", "set", "the_way", "need", *(("overnight",) if closing else ()))
+    targets = (
+        of_room(sentence, "cover")
+        if daylight
+        else sentence.targets(("cover",), "cover" if opening or closing else "")
+    )
     things = entities_of(targets, sentence.scene.house)
     if not things:
         raise NoTarget
-    # What lets people in is opened only by its own name, word for word; the policy then asks.
-    if any(map(_lets_in, things)) and not (closing and amount is None):
-        named = opening and amount is None and len(things) == 1 and sentence.sure == 1.0
-        if not (named and targets[0].topic == "kind_garages"):
+    # What lets people in is opened only by its own name; the policy then asks.
+    if any(map(_lets_in, things)) and not stop and not (way < 0 and amount is None):
+        plain = way > 0 and amount is None and not sentence.has("bit", "more", "less", "daylight")
+        named = targets[0].ids or targets[0].topic == "kind_garages"
+        if not (plain and named and len(things) == 1 and sentence.sure == 1.0):
             raise NoTarget
     if stop:
         return commands(sentence, targets, "HassStopMoving")
+    if step and amount is not None:
+        points = way * amount
+        return each(sentence, targets, lambda one: _moved(sentence, one, points))
     if amount is not None:
         shut = closing or (way < 0 and not word and amount in (0.0, 100.0))
         value = 100 - amount if shut else amount
         return commands(sentence, targets, "HassSetPosition", position=within(value))
     if not way:
         return None
-    if sentence.has("bit", "more", "less") and (factor := take_factor(sentence)):
-        return each(sentence, targets, lambda one: _moved(sentence, one, way * factor))
+    if sentence.has("bit", "more", "less"):
+        points = way * take_factor(sentence) * _STEP["cover"]
+        return each(sentence, targets, lambda one: _moved(sentence, one, points))
     intent = "HassTurnOn" if way > 0 else "HassTurnOff"
     return commands(sentence, targets, intent)
 
@@ -98,67 +117,76 @@ def _lets_in(cover: Entity) -> bool:
     return cover.device_class in ("door", "garage", "gate", "window", None)
 
 
-def _moved(sentence: Sentence, cover: Entity, steps: float) -> ParsedCommand | None:
+def _moved(sentence: Sentence, cover: Entity, points: float) -> ParsedCommand | None:
     now = cover.attributes.get("current_position")
     if not isinstance(now, int | float):
         return None
-    wanted = within(now + steps * _STEP["cover"])
-    return command_for(cover, sentence.text, "HassSetPosition", position=wanted)
+    return command_for(cover, sentence.text, "HassSetPosition", position=within(now + points))
 
 
 def _fans(sentence: Sentence) -> Reading | None:
-    way = take_way(sentence, "faster", "slower")
-    if sentence.take("slower"):
-        way = -1.0
+    named = _names(sentence, "fan")
+    wish = take_wish(sentence, "fast", "weak") if named and sentence.has("too") else ""
+    way = {"fast": -1.0, "weak": 1.0}.get(wish) or take_way(sentence, "faster", "slower")
     amount = take_amount(sentence)
     if amount is None and not way:
         return None
+    step = is_step(sentence, way, amount)
     factor = take_factor(sentence)
-    sentence.take("set", "turn", "speed", "on")
+    sentence.take("set", "turn", "speed", "on", *(("start",) if named else ()))
     if sentence.names_targets():
         targets = sentence.targets(("fan",), "fan" if sentence.has("faster", "slower") else "")
     else:
         targets = of_room(sentence, "fan") if sentence.has("faster", "slower") else []
-    if amount is not None:
+    if amount is not None and not step:
         return commands(sentence, targets, "HassFanSetSpeed", percentage=within(amount))
+    points = way * (amount if amount is not None else factor * _STEP["fan"])
 
     def changed(one: Entity) -> ParsedCommand | None:
         now = one.attributes.get("percentage") if one.state == "on" else 0
         if not isinstance(now, int | float):
             return None
-        wanted = within(now + way * factor * _STEP["fan"], LOWEST)
+        wanted = within(now + points, LOWEST)
         return command_for(one, sentence.text, "HassFanSetSpeed", percentage=wanted)
 
     return each(sentence, targets, changed)
 
 
+def _names(sentence: Sentence, *domains: str) -> bool:
+    """Return True if the sentence names a device of these domains, or the kind."""
+    return any(
+        (one.tag == "kind" and one.value[1] in domains)
+        or (one.tag == "thing" and one.value[0].partition(".")[0] in domains)
+        for some in sentence.pieces
+        for one in some
+    )
+
+
 def _robots(sentence: Sentence) -> Reading | None:
+    noun = _names(sentence, *_ROBOTS)
     leaves = sentence.has("send") and sentence.take("out")
     dock = None if leaves else sentence.take("dock")
-    stop = None if dock or leaves else sentence.take("stop", "off")
-    start = None if dock or stop else leaves or sentence.take("start", "on")
-    # "vacuum" is a verb and a noun.
-    start = start or (None if dock or stop else sentence.take("clean"))
+    stop = None if dock or leaves else sentence.take("stop", "off", "pause")
+    mows = bool(sentence.take("mow"))
+    cleans = bool(sentence.take_verb("clean")) or mows
+    start = None if dock or stop else leaves or sentence.take("start", "on", "play") or cleans
+    if not (dock or stop or start) and sentence.take("clean"):  # "vacuum" is a verb and a noun
+        start, cleans, noun = True, True, False
     if not (dock or stop or start):
         return None
-    cleans = bool(start) and sentence.has("clean") and not sentence.has("send")
-    sentence.take("send", "turn")
-    places = [one for some in sentence.pieces for one in some if one.tag == "area"]
-    kinds = [one for some in sentence.pieces for one in some if one.tag in ("thing", "kind")]
-    if cleans and start and places:
-        area = places[0].value[0]
+    sentence.take("send", "turn", "again", "to", *(("surface",) if cleans else ()))
+    rooms = [one for some in sentence.pieces for one in some if one.tag == "area"]
+    if start and cleans and rooms and not mows:
         robots = [one for one in sentence.scene.house.exposed() if one.domain == "vacuum"]
         sentence.take("area", "thing", "kind", "here")
         if len(robots) != 1:
             raise NoTarget
-        return [_cleaning(sentence, area)]
-    if cleans and not kinds:
-        targets = of_room(sentence, "vacuum")
-    elif kinds or sentence.has("it"):
-        targets = sentence.targets(("vacuum", "lawn_mower"))
+        return [_cleaning(sentence, rooms[0].value[0])]
+    if noun or sentence.has("it"):
+        targets = sentence.targets(_ROBOTS)
+    elif cleans:
+        targets = _robots_of_house(sentence, "lawn_mower" if mows else "vacuum")
     else:
-        targets = []
-    if not targets:
         return None
     mower = targets[0].domain == "lawn_mower"
     if start:
@@ -168,6 +196,19 @@ def _robots(sentence: Sentence) -> Reading | None:
     return commands(sentence, targets, intent)
 
 
+_ROBOTS = ("vacuum", "lawn_mower")
+
+
+def _robots_of_house(sentence: Sentence, domain: str) -> list[Target]:
+    if sentence.has("floor", "all"):
+        return sentence.targets((domain,), domain)
+    sentence.take("here")
+    robots = [one.entity_id for one in sentence.scene.house.exposed() if one.domain == domain]
+    if not robots:
+        raise NoTarget
+    return [Target(tuple(robots), domain)]
+
+
 def _cleaning(sentence: Sentence, area_id: str) -> ParsedCommand:
     return ParsedCommand(
         "HassVacuumCleanArea", sentence.text, {"domain": "vacuum"}, area_id=area_id, area_said=True
@@ -175,9 +216,15 @@ def _cleaning(sentence: Sentence, area_id: str) -> ParsedCommand:
 
 
 def _locks(sentence: Sentence) -> Reading | None:
+    if sentence.take("let_in"):
+        doors = [one for one in sentence.scene.house.exposed() if one.domain == "lock"]
+        target = Target(tuple(one.entity_id for one in doors), "lock")
+        return commands(sentence, [target], "HassTurnOff") if doors else None
     if not sentence.take("lock"):
         return None
-    sentence.take("up", "set", "turn")
+    sentence.take("up", "set", "turn", "need", "overnight")
+    if sentence.take("ensure"):  # "make sure the door is locked"
+        sentence.take("it_is")
     if not sentence.names_targets() or sentence.has("all"):
         sentence.take("all", "kind", "here")
         return commands(sentence, [Target(domain="lock", everywhere=True)], "HassTurnOn")
@@ -185,7 +232,7 @@ def _locks(sentence: Sentence) -> Reading | None:
 
 
 def _scenes(sentence: Sentence) -> Reading | None:
-    sentence.take("start", "on", "turn", "scene_word", "set", "play", "article")
+    sentence.take("start", "on", "turn", "scene_word", "set", "play", "article", "to")
     value = None
     if sentence.has("number"):
         sentence.take("percent", "brightness")

@@ -68,6 +68,17 @@ class Sentence:
                     break
         return first
 
+    def take_verb(self, *tags: str) -> Piece | None:
+        """Take pieces like `take`, except those that can be a device: "vacuum" is a noun too."""
+        first = None
+        for number, options in enumerate(self.pieces):
+            verb = next((one for one in options if one.tag in tags), None)
+            if verb is not None and not any(one.tag in ("kind", "thing") for one in options):
+                self._taken.add(number)
+                self.sure = min(self.sure, verb.sure)
+                first = first or verb
+        return first
+
     def targets(self, domains: Iterable[str], default: str = "") -> list[Target]:
         """Take the devices and places. Raises NoTarget if they don't fit these domains."""
         left = self._cut()
@@ -139,12 +150,18 @@ def within(value: float, least: float = 0.0, most: float = 100.0) -> int:
 
 
 def take_wish(sentence: Sentence, *tags: str) -> str:
-    """Take the words of a complaint ("it's too dark") and return its last meaning, or ""."""
-    for tag in tags:
-        if sentence.has(tag) and not sentence.has("set", "turn", "percent", "number"):
-            piece = sentence.take(tag)
-            sentence.take("it_is", "too", "not")
-            return tag if piece else ""
+    """Take the words of a complaint ("it's too dark", "it's not bright enough"). Return which of
+    two opposite meanings is too strong, or "" if this is no complaint."""
+    if sentence.has("set", "turn", "percent", "number"):
+        return ""
+    for tag, opposite in (tags, tags[::-1]):
+        if sentence.has(tag):
+            sentence.take(tag)
+            sentence.take("it_is", "too")
+            if not sentence.has("not"):
+                return tag
+            sentence.take("not")
+            return opposite if sentence.take("enough") else ""
     return ""
 
 
@@ -155,6 +172,12 @@ def take_way(sentence: Sentence, more: str, less: str) -> float:
     if bool(up) == bool(down):
         return 0.0
     return 1.0 if up else -1.0
+
+
+def is_step(sentence: Sentence, way: float, amount: float | None) -> bool:
+    """Take "by" and "another" and return True if the amount is a difference: "by ten percent"."""
+    by = bool(sentence.take("by", "more", "less"))
+    return bool(way) and amount is not None and sentence.has("number") and by
 
 
 # Commands.

@@ -18,6 +18,7 @@ from assistant.brains.offline.lexicon import (
 )
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import MISSING
+from assistant.brains.offline.targets import Target, members
 from assistant.tools.house.questions import is_lock
 from integrations.home_assistant.house import Entity, House
 
@@ -26,11 +27,8 @@ _MOST_WORDS = 3  # in a name
 _MOST_TRIES = 24  # sentences to read, each of which takes some ms
 # Kinds of things that people switch, move or ask about.
 _DOMAINS = ("light", "switch", "cover", "lock", "climate", "fan", "media_player")
-# Words that no name consists of.
-_NO_NAMES = frozenset(
-    "number both all it one timer hour minute second_unit music volume half max min here no "
-    "except and also".split()
-)
+# Meanings of words that can be part of a name; words with another meaning can't.
+_OF_NAMES = frozenset("kind colours white filler first second third last surface again".split())
 _VERBS = frozenset(
     "turn on off open close lock dim brighten set start play pause stop clean warmer cooler is_it "
     "how_warm mute louder quieter send".split()
@@ -60,7 +58,7 @@ def read_missing(
     if not words or not _begins_with_verb(words, language):
         return None
     tries = 0
-    for gap in _gaps(words, language, index):
+    for gap in _gaps(words, language, index, house):
         for name in _substitutes(gap, house):
             if (tries := tries + 1) > _MOST_TRIES:
                 return None
@@ -93,7 +91,7 @@ def _begins_with_verb(words: Sequence[str], language: str) -> bool:
     return False
 
 
-def _gaps(words: Sequence[str], language: str, index: NameIndex) -> Iterator[_Gap]:
+def _gaps(words: Sequence[str], language: str, index: NameIndex, house: House) -> Iterator[_Gap]:
     for piece in _rooms(" ".join(words), language, index):
         area_id = piece.value[0] if piece.tag == "area" else ""
         yield _Gap(piece.at, piece.at + len(tokens(piece.text)), True, area_id)
@@ -103,14 +101,26 @@ def _gaps(words: Sequence[str], language: str, index: NameIndex) -> Iterator[_Ga
         for size in range(min(_MOST_WORDS, len(words) - at - 1), 0, -1):
             if words[at + size] in _ARTICLES or words[at + size] in ("de", "of", "in", "en"):
                 continue
-            if not any(_is_no_name(one, language) for one in words[at + 1 : at + 1 + size]):
+            name = words[at + 1 : at + 1 + size]
+            if not any(_is_no_name(one, language) for one in name) and not _is_there(
+                name, language, index, house
+            ):
                 yield _Gap(at + 1, at + 1 + size)
 
 
 def _is_no_name(word: str, language: str) -> bool:
     known = lexicon(language)
     tags = {piece.tag for piece in known.phrases.get(word, ())}
-    return word in known.numbers or not tags.isdisjoint(_NO_NAMES)
+    return word in known.numbers or bool(tags and tags.isdisjoint(_OF_NAMES))
+
+
+def _is_there(name: Sequence[str], language: str, index: NameIndex, house: House) -> bool:
+    """Return True if the house has a device with this name or of this kind."""
+    kinds = (one for one in lexicon(language).phrases.get(" ".join(name), ()) if one.tag == "kind")
+    return any(one.tag == "thing" for one in index.find(name)) or any(
+        members(Target(domain=one.value[1], topic=one.value[0], word=one.text), house)
+        for one in kinds
+    )
 
 
 def _rooms(text: str, language: str, index: NameIndex) -> list[Piece]:

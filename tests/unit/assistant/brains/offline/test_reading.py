@@ -44,6 +44,14 @@ def lit(name: str, percent: int) -> str:
     return f'HassLightSet {{"brightness": {percent}, "domain": ["light"], "name": "{name}"}}'
 
 
+def fast(name: str, percent: int) -> str:
+    return f'HassFanSetSpeed {{"domain": ["fan"], "name": "{name}", "percentage": {percent}}}'
+
+
+def robot(intent: str) -> str:
+    return f'{intent} {{"domain": ["vacuum"], "name": "Snorbit"}}'
+
+
 def warm(name: str, degrees: int) -> str:
     return f'HassClimateSetTemperature {{"name": "{name}", "temperature": {degrees}}}'
 
@@ -103,6 +111,24 @@ def warm(name: str, degrees: int) -> str:
             'HassLightSet {"domain": ["light"], "name": "Yelmar", "temperature": 2700}',
         ),
         ("activate relax", on("Relax", "scene")),
+        # Verbs whose particle comes later, and differences.
+        ("roll the blinds in the living room up", on("Living Room Blinds", "cover")),
+        ("bring the garage door down", off("Garage Door", "cover")),
+        ("put the garage door up", on("Garage Door", "cover")),  # the policy asks
+        ("crank the office fan up to 70 percent", fast("Office Fan", 70)),
+        ("run the office fan at thirty", fast("Office Fan", 30)),
+        ("could you get the office fan going", on("Office Fan", "fan")),
+        (
+            "open the tramontz blind by another 30 percent",
+            'HassSetPosition {"domain": ["cover"], "name": "Tramontz Blind", "position": 30}',
+        ),
+        ("make sure the front door's locked", on("Front Door", "lock")),
+        ("let me in", off("Front Door", "lock")),
+        # Robots are called by their kind or by what they do.
+        ("have the robot clean the floors", robot("HassVacuumStart")),
+        ("let snorbit out", robot("HassVacuumStart")),
+        ("snorbit can go back to his charging station", robot("HassVacuumReturnToBase")),
+        ("put the vacuum cleaner on hold", robot("HassVacuumReturnToBase")),
         # Typing errors, and words of a name.
         ("turn on the kitchn light", in_area("HassTurnOn", "Kitchen")),
         ("switch the brivana on", on("Brivana Lamp")),
@@ -124,6 +150,14 @@ async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None
         "it's too dark to read this book",
         "brighter days are coming",
         "half of the office is on holiday",
+        "is the office fan too fast",
+        "it's not too fast, the office fan",
+        "the front door is locked",
+        "don't let the blinds in the living room down",
+        "the kitchen light is red",
+        "the vacuum is on hold",
+        "mow the lawn",  # the vacuum can't
+        "pause the vacuum and the dishwasher",
     ],
 )
 async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text: str) -> None:
