@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 MAX_STRAYS = 8  # calls of an abandoned answer; a model that makes more may never stop
-
-
 Listener = Callable[[LiveEvent | Answered], None]
 
 
@@ -137,8 +135,7 @@ class LiveConnection:
 
     async def end_activity(self) -> None:
         """Signal the end of the sentence. The model's answer then belongs to the current turn."""
-        self._belonging.sentence_over()
-        self._meter.generates()
+        self._generates()
 
         async def end() -> None:
             await self._open.end_activity()
@@ -148,9 +145,8 @@ class LiveConnection:
 
     async def ask(self, text: str) -> None:
         self._begin_interaction()
-        self._belonging.sentence_over()
         self._meter.wrote(text)
-        self._meter.generates()
+        self._generates()
         await self._send(lambda: self._open.send_text(text, complete=True))
 
     async def tell(self, text: str) -> None:
@@ -282,6 +278,11 @@ class LiveConnection:
     def _begin_interaction(self) -> None:
         if not self._belonging.debt:
             self._meter.begin()  # otherwise when the earlier turn's answer ends
+            self._paid = False
+
+    def _generates(self) -> None:
+        self._belonging.sentence_over()
+        self._meter.generates(is_next=self._belonging.debt or self._paid)
 
     @property
     def _answering(self) -> Listener | None:

@@ -33,6 +33,7 @@ class UsageMeter:
         # The current interaction.
         self._so_far: TokensUsed | None = None  # reported by the service
         self._read = Amount()  # estimate of what the model has read
+        self._read_next = Amount()  # the same of the next interaction, which has begun already
         self._made = Amount()  # estimate of what it has generated
         self._answered = False  # it has generated something, or ended its turn
         self._told: TokensUsed | None = None  # already passed on with `take`
@@ -48,6 +49,7 @@ class UsageMeter:
     def opened(self, setup: LiveSetup) -> None:
         """Note that a session is open. A resumed session keeps its context."""
         self._row, self._full_at = setup.row, full_at_tokens(setup)
+        self._read_next = Amount()  # that interaction ended with its connection
         if setup.handle is None:
             fixed = prompt_tokens(setup.instruction, setup.declarations)
             self._context, self._least = Amount(text=fixed), None
@@ -73,7 +75,8 @@ class UsageMeter:
         """Start a new interaction. The previous interaction's count is final."""
         self._owed += self._untold()
         self._so_far = self._told = None
-        self._read, self._made, self._answered = Amount(), Amount(), False
+        self._read, self._read_next = self._read_next, Amount()
+        self._made, self._answered = Amount(), False
 
     def heard(self, pcm: bytes) -> None:
         self._context += audio(self._row, pcm, INPUT_RATE)
@@ -81,9 +84,15 @@ class UsageMeter:
     def wrote(self, *texts: str) -> None:
         self._context += text(*texts)
 
-    def generates(self) -> None:
-        """Note that the model starts to answer. It reads its whole context to do so."""
-        self._read += self._context
+    def generates(self, *, is_next: bool = False) -> None:
+        """Note that the model starts to answer. It reads its whole context to do so.
+
+        `is_next` is True if the current interaction has not ended yet.
+        """
+        if is_next:
+            self._read_next += self._context
+        else:
+            self._read += self._context
 
     def note(self, event: LiveEvent) -> None:
         """Count the tokens of an event of the session."""

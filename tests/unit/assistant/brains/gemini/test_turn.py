@@ -261,6 +261,25 @@ async def test_what_a_cut_off_turn_cost_is_told_with_the_next() -> None:
         assert [one.usage for one in spent] == [Usage(700, 25, {"input_text": 700})]
 
 
+@pytest.mark.parametrize("ends", ["before it", "while it is spoken", "after it"])
+async def test_a_turn_after_a_cut_off_one_is_estimated_too(ends: str) -> None:
+    rest = (Interrupted(), TurnComplete())
+    then = {ends: rest}
+    talk = session(
+        *sentence(used(500, 10), OutputText("Well,", True)),
+        Sent("start", then=then.get("while it is spoken", ())),
+        Sent("sound", SOUND),
+        Sent("end", then=(*then.get("after it", ()), *YES)),
+    )
+    async with stage(talk) as on:
+        events, _ = await on.until(on.brain.begin(spoken()), ReplyText)
+        await events.aclose()
+        talk.emit(*then.get("before it", ()))
+        found = [one for one in await on.follow(on.brain.begin(spoken())) if isinstance(one, Spent)]
+        # The first turn's 500, and the context of 500 that the second has read again.
+        assert sum(one.usage.input_tokens for one in found) > 1_000
+
+
 async def test_an_empty_turn_is_asked_again_as_text() -> None:
     talk = session(
         *sentence(InputText("turn on the lamp"), TurnComplete()),

@@ -122,6 +122,18 @@ def test_a_request_that_fails_before_any_answer_costs_nothing(meter: UsageMeter)
     assert (found.input_tokens, found.estimated) == (1_025, True)
 
 
+def test_what_the_next_interaction_has_read_is_its_own(meter: UsageMeter) -> None:
+    ask(meter, SAID)
+    meter.heard(SECOND)
+    meter.generates(is_next=True)
+    meter.count(used(1_100))
+    meter.begin()
+    meter.note(SAID)
+    first, second = meter.take()
+    assert first == used(1_100)
+    assert (second.input_tokens, second.estimated) == (1_000 + 3 * 25, True)
+
+
 # --- The session's context.
 
 
