@@ -4,9 +4,10 @@ The service has changed without notice which parts a model supports. Without thi
 rejected part would make Gemini Live unusable.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPar
     for row in rows if isinstance(rows, list) else ():
         try:
             one = RefusedPart(**row)
-            lasts = datetime.fromisoformat(one.until) > now
+            lasts = _lasts(one, now)
         except (TypeError, ValueError):
             continue
         if lasts and one.part in known:
@@ -51,12 +52,54 @@ def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPar
     return found
 
 
+def _lasts(part: RefusedPart, now: datetime) -> bool:
+    # A much later time was stored while the clock was wrong.
+    return now < datetime.fromisoformat(part.until) <= now + 2 * KEPT
+
+
+@dataclass(slots=True)
+class _Findings:
+    """The findings about one model, and the search that is under way for it."""
+
+    refused: dict[str, RefusedPart]
+    reason: str | None = None  # last error of the search; None: nothing is being searched
+    named: tuple[str, ...] = ()  # parts that its errors have named
+    tried: set[frozenset[str]] = field(default_factory=set)  # left out without success
+    hopeless_until_s: float = 0.0
+
+    def left_out(self, now: datetime) -> frozenset[str]:
+        """Return the refused parts, without those that are to be tried again."""
+        for name, one in list(self.refused.items()):
+            if not _lasts(one, now):
+                del self.refused[name]
+        return frozenset(self.refused)
+
+    def next(self, setup: LiveSetup, left_out: frozenset[str]) -> tuple[str, ...] | None:
+        """Return the parts to leave out next besides `left_out`, or None if nothing is left to
+        try."""
+        sent = tuple(name for name in suspects(setup) if name not in left_out)
+        told = named_in(self.reason or "", sent)
+        self.named += tuple(name for name in told if name not in self.named)
+        named = tuple(name for name in self.named if name in sent)
+        others = [name for name in sent if name not in named]
+        # First without the parts that the error names, then also without each other optional part
+        # in turn, and finally without any of them.
+        attempts = [named, *((*named, name) for name in others), sent]
+        left = (one for one in attempts if one and left_out | set(one) not in self.tried)
+        return next(left, None)
+
+    def end_search(self) -> None:
+        self.reason, self.named = None, ()
+        self.tried.clear()
+
+
 class SetupRepair:
     """Opens sessions like LiveClient, but leaves out the parts that the service rejects.
 
     After a rejection it searches for a set-up that is accepted, and stores the result. If a turn's
-    time limit interrupts the search, the next connect continues it. `version` is the API version.
-    `on_repair` is called with a sentence about each finding.
+    time limit interrupts the search, the next connect continues it. Several conversations can
+    connect at once, with different models. `version` is the API version. `on_repair` is called with
+    a sentence about each finding.
     """
 
     def __init__(
@@ -72,12 +115,8 @@ class SetupRepair:
         self._clock = clock
         self._version = version
         self._on_repair = on_repair
-        self._model = ""  # key of the model that all of the following is about
-        self._refused: dict[str, RefusedPart] = {}
-        self._reason = ""  # last error of the current search; "" if there is none
-        self._named: tuple[str, ...] = ()  # parts that its errors have named
-        self._tried: set[frozenset[str]] = set()  # combinations left out without success
-        self._hopeless_until_s = 0.0
+        self._findings: dict[str, _Findings] = {}  # by the model's key
+        self._storing = asyncio.Lock()  # rows are read, changed and written back
 
     async def load(self) -> None:
         """Import Google's library. Raises IntegrationError."""
@@ -87,82 +126,69 @@ class SetupRepair:
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:
         """Open a session as LiveClient does. Raises IntegrationError."""
-        shaped = without(setup, await self._left_out(setup))
-        names: tuple[str, ...] = ()
-        if self._reason and setup.handle is None:
-            names = self._next(shaped) or ()
+        known = await self._known(setup)
         while True:
+            left_out = known.left_out(self._clock.now())
+            names: tuple[str, ...] = ()
+            reason = known.reason
+            if reason is not None and setup.handle is None:
+                names = known.next(setup, left_out) or ()
+            sent = without(setup, left_out | set(names))
             try:
-                session = await self._client.connect(without(shaped, names), on_event, timeout_s)
+                session = await self._client.connect(sent, on_event, timeout_s)
             except Refused as error:
-                if not self._is_of_setup(error, setup):
+                if not self._is_of_setup(error, setup, known):
                     raise
-                self._reason = error.told or str(error)
-                self._tried.add(frozenset(names))
-                after = self._next(shaped)
-                if after is None:
-                    self._hopeless_until_s = self._clock.monotonic() + HOPELESS_S
-                    self._end_search()
+                found = known.left_out(self._clock.now())
+                if found - left_out - set(names):
+                    continue  # another conversation has found a part meanwhile
+                known.reason = error.told or str(error)
+                known.tried.add(left_out | set(names))
+                if known.next(setup, found) is None:
+                    known.hopeless_until_s = self._clock.monotonic() + HOPELESS_S
+                    known.end_search()
                     raise
-                names = after
             else:
-                if names:
-                    await self._remember(setup, names)
+                # Another conversation can have found a part meanwhile, perhaps a smaller one.
+                if names and not known.left_out(self._clock.now()) - left_out:
+                    await self._remember(setup, known, names, reason or "")
                 return session
 
-    def _is_of_setup(self, error: Refused, setup: LiveSetup) -> bool:
+    def _is_of_setup(self, error: Refused, setup: LiveSetup, known: _Findings) -> bool:
         # A rejected handle doesn't mean that a part was rejected.
-        hopeless = self._clock.monotonic() < self._hopeless_until_s
+        hopeless = self._clock.monotonic() < known.hopeless_until_s
         return type(error) is Refused and setup.handle is None and not hopeless
 
-    def _next(self, setup: LiveSetup) -> tuple[str, ...] | None:
-        sent = suspects(setup)
-        self._named += tuple(
-            name for name in named_in(self._reason, sent) if name not in self._named
-        )
-        others = [name for name in sent if name not in self._named]
-        # First without the parts that the error names, then also without each other optional part
-        # in turn, and finally without any of them.
-        attempts = [self._named, *((*self._named, name) for name in others), sent]
-        left = (one for one in attempts if one and frozenset(one) not in self._tried)
-        return next(left, None)
-
-    def _end_search(self) -> None:
-        self._reason, self._named = "", ()
-        self._tried.clear()
-
-    async def _left_out(self, setup: LiveSetup) -> frozenset[str]:
-        now, model = self._clock.now(), self._key(setup)
-        if model != self._model:
+    async def _known(self, setup: LiveSetup) -> _Findings:
+        key = self._key(setup)
+        if key not in self._findings:
             try:
                 stored = await self._store.kept(NAME)
             except StoreError as error:
                 _log.warning("%s", error)
                 stored = None
-            self._model, self._refused = model, read_refused(stored, model, now)
-            self._end_search()
-            self._hopeless_until_s = 0.0
-        self._refused = {
-            name: one
-            for name, one in self._refused.items()
-            if datetime.fromisoformat(one.until) > now
-        }
-        return frozenset(self._refused)
+            refused = read_refused(stored, key, self._clock.now())
+            self._findings.setdefault(key, _Findings(refused))  # another connect can be faster
+        return self._findings[key]
 
-    async def _remember(self, setup: LiveSetup, names: tuple[str, ...]) -> None:
-        kept = KEPT if set(names) <= set(self._named) else KEPT_UNNAMED
+    async def _remember(
+        self, setup: LiveSetup, known: _Findings, names: tuple[str, ...], reason: str
+    ) -> None:
+        kept = KEPT if set(names) <= set(known.named) else KEPT_UNNAMED
         until = (self._clock.now() + kept).isoformat()
         for name in names:
-            self._refused[name] = RefusedPart(name, self._reason, until)
+            known.refused[name] = RefusedPart(name, reason, until)
         told = (
             "Gemini Live rejected part of the session set-up and is used without it: "
-            f"{', '.join(names)}. {self._reason}"
+            f"{', '.join(names)}. {reason}"
         )
         _log.warning("%s", told)
         self._on_repair(told)
-        self._end_search()
-        ours = [asdict(one) for one in self._refused.values()]
-        await add_stored(self._store, NAME, {self._key(setup): ours})
+        known.end_search()
+        known.hopeless_until_s = 0.0
+        async with self._storing:
+            ours = [asdict(one) for one in known.refused.values()]
+            await add_stored(self._store, NAME, {self._key(setup): ours})
 
     def _key(self, setup: LiveSetup) -> str:
         return key_of(setup.row.name, self._version)

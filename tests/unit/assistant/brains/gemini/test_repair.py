@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import cast
 
@@ -9,6 +10,7 @@ import pytest
 
 from assistant.brains.gemini.repair import (
     HOPELESS_S,
+    KEPT_UNNAMED,
     NAME,
     RefusedPart,
     SetupRepair,
@@ -40,6 +42,7 @@ class Client:
     def __init__(self, refuses: Callable[[LiveSetup], IntegrationError | None]) -> None:
         self.refuses = refuses
         self.tried: list[tuple[str, ...]] = []  # parts that were left out
+        self.models: list[str] = []
         self.hangs = asyncio.Event()
         self.hangs.set()
 
@@ -48,10 +51,20 @@ class Client:
 
     async def connect(self, setup: LiveSetup, on_event: OnEvent, timeout_s: float) -> LiveSession:
         self.tried.append(tuple(name for name in EVERY if name not in suspects(setup)))
+        self.models.append(setup.row.name)
         await self.hangs.wait()
         if error := self.refuses(setup):
             raise error
         return cast(LiveSession, setup)
+
+
+class SlowValues(FakeValues):
+    """Lets other tasks run after each read, as a database does."""
+
+    async def kept(self, name: str) -> object:
+        value = await super().kept(name)
+        await asyncio.sleep(0)
+        return value
 
 
 class Rig:
@@ -60,16 +73,21 @@ class Rig:
     def __init__(self, *parts: str, error: IntegrationError | None = None) -> None:
         refusal = error or Refused("Request contains an invalid argument.")
         self.client = Client(lambda setup: refusal if set(parts) & set(suspects(setup)) else None)
-        self.values, self.clock = FakeValues(), VirtualClock()
+        self.values, self.clock = SlowValues(), VirtualClock()
+        self.told: list[str] = []
         self.repair = self.start()
 
     def start(self) -> SetupRepair:
         store = cast(Store, self.values)
-        return SetupRepair(cast(LiveClient, self.client), store, self.clock, "v1beta")
+        client = cast(LiveClient, self.client)
+        return SetupRepair(client, store, self.clock, "v1beta", self.told.append)
 
     async def connect(self, setup: LiveSetup = SETUP) -> LiveSetup:
         session = await self.repair.connect(setup, lambda event: None)
         return cast(LiveSetup, session)
+
+    def stored(self, model: str) -> set[str]:
+        return {row["part"] for row in self.values.values[NAME][f"{model} v1beta"]}
 
 
 def test_every_optional_part_is_sent_and_can_be_left_out() -> None:
@@ -115,7 +133,7 @@ async def test_other_errors_are_passed_on(error: IntegrationError) -> None:
 async def test_two_parts_of_which_none_is_named_are_both_left_out() -> None:
     rig = Rig("custom vocabulary", "Google Search")
     assert suspects(await rig.connect()) == ()
-    assert {row["part"] for row in rig.values.values[NAME]["gemini-3.8-live v1beta"]} == set(EVERY)
+    assert rig.stored("gemini-3.8-live") == set(EVERY)
 
 
 async def test_after_a_vain_search_there_is_a_pause() -> None:
@@ -140,6 +158,91 @@ async def test_a_disk_that_fails_costs_only_the_memory() -> None:
     assert "custom vocabulary" not in suspects(await rig.connect())
     assert "custom vocabulary" not in suspects(await rig.connect())
     assert len(rig.client.tried) == 3, "this process knows it"
+
+
+# --- Several conversations at once.
+
+OTHER = replace(SETUP, row=replace(SETUP.row, name="gemini-other-live"))
+
+
+async def test_two_models_are_searched_at_once_and_apart() -> None:
+    rig = Rig()
+    refused = {SETUP.row.name: "custom vocabulary", OTHER.row.name: "Google Search"}
+    invalid = Refused("Request contains an invalid argument.")
+    rig.client.refuses = lambda setup: (
+        invalid if refused[setup.row.name] in suspects(setup) else None
+    )
+    rig.client.hangs.clear()
+    async with asyncio.TaskGroup() as group:
+        ours = group.create_task(rig.connect())
+        other = group.create_task(rig.connect(OTHER))
+        await rig.clock.settle()
+        rig.client.hangs.set()
+    for setup in (ours.result(), other.result(), await rig.connect(), await rig.connect(OTHER)):
+        assert set(EVERY) - set(suspects(setup)) == {refused[setup.row.name]}
+    assert {model: rig.stored(model) for model in refused} == {
+        model: {part} for model, part in refused.items()
+    }
+    assert len(rig.told) == 2
+
+
+async def test_a_part_that_one_model_refuses_is_sent_to_another() -> None:
+    rig = Rig()
+    invalid = Refused("Request contains an invalid argument.")
+    rig.client.refuses = lambda setup: (
+        invalid if setup.row == SETUP.row and setup.vocabulary else None
+    )
+    assert "custom vocabulary" not in suspects(await rig.connect())
+    assert suspects(await rig.connect(OTHER)) == EVERY
+    assert "custom vocabulary" not in suspects(await rig.connect())
+    assert len(rig.client.tried) == 4, "the finding is not forgotten meanwhile"
+
+
+@pytest.mark.parametrize("part", ["custom vocabulary", "turn coverage"])
+async def test_two_sessions_of_one_model_find_the_same_part_once(part: str) -> None:
+    rig = Rig(part)
+    rig.client.hangs.clear()
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(rig.connect()) for _ in range(2)]
+        await rig.clock.settle()
+        rig.client.hangs.set()
+    for task in tasks:
+        assert set(EVERY) - set(suspects(task.result())) == {part}
+    assert rig.stored("gemini-3.8-live") == {part}
+    assert len(rig.told) == 1
+
+
+async def test_a_slower_session_does_not_widen_what_a_faster_one_has_found() -> None:
+    rig = Rig("custom vocabulary")
+    rig.client.hangs.clear()
+    slow = asyncio.create_task(rig.connect())
+    await rig.clock.settle()
+    hanging, rig.client.hangs = rig.client.hangs, asyncio.Event()
+    rig.client.hangs.set()
+    await rig.connect()
+    hanging.set()
+    assert set(EVERY) - set(suspects(await slow)) == {"custom vocabulary"}
+    assert len(rig.client.tried) == 4, "the slow one takes the finding at once"
+    assert rig.stored("gemini-3.8-live") == {"custom vocabulary"}
+
+
+async def test_an_expired_part_is_tried_again_and_told_again() -> None:
+    rig = Rig("custom vocabulary")
+    await rig.connect()
+    rig.clock.advance(KEPT_UNNAMED.total_seconds() + 1)
+    rig.client.refuses = lambda setup: None
+    assert await rig.connect() == SETUP
+    rig.client.refuses = lambda setup: (
+        Refused("Invalid.") if setup.row.custom_vocabulary else None
+    )
+    assert "custom vocabulary" not in suspects(await rig.connect())
+    assert len(rig.told) == 2
+
+
+def test_what_was_stored_with_a_wrong_clock_does_not_last() -> None:
+    now = VirtualClock().now()
+    late = {"part": EVERY[0], "reason": "no", "until": (now + timedelta(days=900)).isoformat()}
+    assert read_refused({"m": [late]}, "m", now) == {}
 
 
 def test_odd_values_are_left_out() -> None:
