@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from assistant.brains.gemini.connection import LiveConnection
-from integrations.errors import Unavailable
 from tests.pipeline.gemini_rig import (
     ASKED,
     LIVE,
@@ -254,54 +252,31 @@ async def test_a_reported_behaviour(tmp_path: Path, name: str) -> None:
 
 
 # pydantic/pydantic-ai, realtime/google.py, observed with gemini-3.8-live: a resumed session still
-# waits for the calls that went under with their connection. Unless they are answered, it takes the
-# next input only for the end of their exchange.
+# waits for the calls that went under with their connection, and takes the next input only for the
+# end of their exchange. If they are answered first, its reaction comes at any time.
 LOSES: list[Step] = [OPEN_CALL, Drop()]
 
 
-async def test_lost_calls_are_answered_when_their_session_is_resumed(tmp_path: Path) -> None:
-    service = GeminiSimulator(
-        [Turn("text", SERVED), Turn("text", LOSES), Turn("text", LATER)], withholds_handles=False
-    )
-    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
-        on.repeats = True
-        assert said(await on.ask(ASKED)) == SAID
-        assert said(await on.ask(ASKED)) == LOST
-        assert said(await on.ask(ASKED)) == STILL
-        assert [one.resumed for one in service.connections] == [False, True]
-        assert len(service.turns) == 3, "no command was swallowed"
-
-
-async def test_a_resumed_session_that_takes_no_answer_to_its_lost_calls_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("steps", "lost_calls"),
+    [(LOSES, 1), ([OPEN_CALL, AwaitAnswers(), Drop()], 0), ([CALL, Say("The"), Drop()], 0)],
+    ids=["before the result", "after the result", "within the answer"],
+)
+async def test_a_session_that_may_wait_for_calls_is_not_resumed(
+    tmp_path: Path, steps: list[Step], lost_calls: int
 ) -> None:
-    async def fail(self: LiveConnection, answers: object) -> None:
-        raise Unavailable("The answers could not be sent.")
-
-    monkeypatch.setattr(LiveConnection, "answer_lost", fail)
     service = GeminiSimulator(
-        [Turn("text", SERVED), Turn("text", LOSES), Turn("text", LATER)], withholds_handles=False
+        [Turn("text", SERVED), Turn("text", steps), Turn("text", LATER)], withholds_handles=False
     )
     async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
-        on.repeats, on.lost_calls = True, 1
+        on.repeats, on.lost_calls = True, lost_calls
         for answer in (SAID, LOST, STILL):
             assert said(await on.ask(ASKED)) == answer
-        assert [one.resumed for one in service.connections] == [False, True, False]
-        resumed = service.connections[1]
-        assert resumed.closed_at is not None
-
-
-async def test_an_older_session_ignores_the_answer_to_a_lost_call(tmp_path: Path) -> None:
-    service = GeminiSimulator(
-        [Turn("text", SERVED), Turn("text", LOSES), Turn("text", LATER)],
-        withholds_handles=False,
-        ends_lost_calls=False,
-    )
-    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
-        on.repeats = True
-        for answer in (SAID, LOST, STILL):
-            assert said(await on.ask(ASKED)) == answer
-        assert [one.resumed for one in service.connections] == [False, True]
+        first, fresh = service.connections
+        assert (first.resumed, fresh.resumed) == (False, False)
+        assert fresh.setup is not None
+        assert SAID in fresh.setup.instruction, "it knows what was said before"
+        assert len(service.turns) == 3, "no command was swallowed"
 
 
 async def test_a_command_that_a_session_swallows_is_sent_again(tmp_path: Path) -> None:

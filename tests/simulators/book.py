@@ -82,7 +82,6 @@ class Book:
         cancels_blocking: bool,
         gives_handles: bool,
         withholds_handles: bool,
-        ends_lost_calls: bool,
         crossing_s: float,
         version: str,
         most_sessions: int | None,
@@ -103,7 +102,6 @@ class Book:
         self.cancels_blocking = cancels_blocking
         self.gives_handles = gives_handles
         self.withholds_handles = withholds_handles
-        self.ends_lost_calls = ends_lost_calls
         self.crossing_s = crossing_s
         self.version = version
         self.keeps_frames = keeps_frames

@@ -173,23 +173,8 @@ class Conversation:
             raise Refusal("tool_response.function_responses: should not be empty.")
         for response in responses:
             self._window.add_text(json.dumps(response.get("response")))
-            if not self._answer_lost(response):
-                self._record.answers.append(self._calls.answer(response))
+            self._record.answers.append(self._calls.answer(response))
         self._calls.forget(_KEPT_CALLS)
-
-    def _answer_lost(self, response: Any) -> bool:
-        """Take the answer to a lost call; the last one ends its exchange, without a word.
-
-        Observed with gemini-3.8-live (pydantic/pydantic-ai, realtime/google.py).
-        """
-        found = [record for record in self._session.lost if record.id == response.get("id")]
-        for record in found:
-            record.status, record.response = "answered", response.get("response")
-            self._session.lost.remove(record)
-        if found and not self._session.lost and self._book.ends_lost_calls:
-            self.send(Frame(frames.content(turnComplete=True)))
-            self.offer_handle(True)
-        return bool(found)
 
     def _context_update(self, value: Any) -> None:
         if self._update_refusal:
@@ -224,9 +209,7 @@ class Conversation:
         )
         self._record.turns.append(turn.index)
         self._window.begin()
-        if (
-            self._session.lost and self._book.ends_lost_calls
-        ):  # the input only ends the exchange of the lost calls
+        if self._session.lost:  # the input only ends the exchange of the lost calls
             self._session.lost.clear()
             self._book.add(turn)
             script: Turn | None = Turn(kind, [Done(generation=False)])

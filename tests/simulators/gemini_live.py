@@ -73,12 +73,11 @@ class GeminiSimulator:
     `rest_refusal`: status, message and reason with which every plain request is refused.
     `withholds_handles`: no handle is valid while a turn is under way, as documented; with False,
     the last one stays valid, as observed with gemini-3.8-live (pydantic/pydantic-ai,
-    realtime/google.py). `ends_lost_calls`: a resumed session waits for calls that were lost with
-    their connection, as observed there; older models do not. `crossing_s`: an answer to a call
-    cancelled so recently is ignored, because the two messages may have crossed. `keep_turns`: only
-    so many of the newest are kept, for long runs. `most_sessions`: Live sessions that the key may
-    have at once. `keep_frames`: every message of a client's is kept. `window`: context
-    windows are counted, trimmed and ended, and turns without a scripted usage tell theirs.
+    realtime/google.py). `crossing_s`: an answer to a call cancelled so recently is ignored, because
+    the two messages may have crossed. `keep_turns`: only so many of the newest are kept, for long
+    runs. `most_sessions`: Live sessions that the key may have at once. `keep_frames`: every message
+    of a client's is kept. `window`: context windows are counted, trimmed and ended, and turns
+    without a scripted usage tell theirs.
     `sign_in`: what clients must sign in with, as `settings` says. `uses`: new sessions that an
     ephemeral token opens.
     """
@@ -101,7 +100,6 @@ class GeminiSimulator:
         cancels_blocking: bool = True,
         handles: bool = True,
         withholds_handles: bool = True,
-        ends_lost_calls: bool = True,
         crossing_s: float = 0.0,
         stray_fails: bool = True,
         check: bool = True,
@@ -133,7 +131,6 @@ class GeminiSimulator:
             cancels_blocking=cancels_blocking,
             gives_handles=handles,
             withholds_handles=withholds_handles,
-            ends_lost_calls=ends_lost_calls,
             crossing_s=crossing_s,
             version=version or _VERSIONS[sign_in],
             most_sessions=most_sessions,

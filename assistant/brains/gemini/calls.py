@@ -188,6 +188,10 @@ class OpenCalls:
         self._settled.set()
         return tuple(answers)
 
+    @property
+    def are_open(self) -> bool:
+        return bool(self._batches)
+
     async def settled(self) -> None:
         """Wait until there are no open calls."""
         await self._settled.wait()

@@ -91,7 +91,6 @@ class LiveConnection:
         self._sending = asyncio.Lock()  # sends one message at a time
         self._listener: Listener | None = None
         self._belonging = TurnAttribution()
-        self._quiet = asyncio.Event()  # an abandoned answer or the connection has ended
         self._paid = False  # an abandoned answer has just ended; its token counts may follow
         self._strays = 0  # calls of an abandoned answer
 
@@ -100,7 +99,14 @@ class LiveConnection:
 
     @property
     def handle(self) -> str | None:
-        return None if self._session is None else self._session.handle
+        """The handle that resumes the session, or None if a new session is needed.
+
+        A resumed session still waits for the results of its calls. gemini-3.8-live takes the next
+        input only for the end of their exchange, so a command would be lost (pydantic/pydantic-ai,
+        realtime/google.py).
+        """
+        waits = self._calls.are_open or self._given
+        return None if self._session is None or waits else self._session.handle
 
     # --- for the turn that uses the connection ---
 
@@ -206,30 +212,6 @@ class LiveConnection:
             async with self._sending:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
-    def lost_calls(self) -> Answers:
-        """Close this session's open calls, and return the answers that a resumed session still
-        expects."""
-        return self._calls.give_up(unknown_response())
-
-    async def answer_lost(self, answers: Answers) -> None:
-        """Answer the calls that a resumed session's earlier connection has lost.
-
-        Without an answer, gemini-3.8-live uses the next input only to end the exchange that the
-        calls belong to, so a command would be lost. Source: pydantic/pydantic-ai,
-        realtime/google.py.
-        """
-        if not answers:
-            return
-        async with self._sending:
-            await self._send_answers(answers)
-        # The model ends the exchange with an empty TurnComplete. Older models ignore the answer.
-        try:
-            await within(self._clock, self._timeouts.lost_calls_s, self._quiet.wait())
-        except TimeoutError:
-            self._belonging.wait_no_longer()
-        if self.closed:
-            raise Stale("The resumed session does not take the answers to its calls.")
-
     async def close(self) -> None:
         """End the session within a limited time. Never raises."""
         self.closed = True
@@ -332,9 +314,8 @@ class LiveConnection:
         if error is not None:
             error = self._reason(error)
         self._leave()
-        self._quiet.set()
-        self._note_results()
         self._owner.lost(self, error)
+        self._note_results()
         if listener is not None:
             listener(Closed(error or Unavailable("Hearth gave up the connection to Gemini.")))
 
@@ -394,6 +375,5 @@ class LiveConnection:
                 self._given.clear()
         if was_in_debt and not self._belonging.debt:
             self._paid = True
-            self._quiet.set()
             self._strays = 0
         return mine

@@ -67,10 +67,6 @@ class TurnAttribution:
         self._owing = False
         self.phase = Phase.FREE
 
-    def wait_no_longer(self) -> None:
-        """Stop waiting for the end of the answer to an earlier turn."""
-        self.debt = False
-
     def speech_begins(self) -> None:
         self._spoken = True
 

@@ -35,7 +35,6 @@ class LiveTimeouts:
     rotates: bool = True  # a session that must be left is replaced before the next turn
     back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # pauses before retrying to connect
     close_s: float = 2.0  # maximum time to close a socket
-    lost_calls_s: float = 1.0  # wait for a resumed session to take the answers to lost calls
 
     # Turns
     send_s: float = 5.0  # maximum time to send a message

@@ -62,7 +62,6 @@ class LiveSessionManager:
         self._attempts = SessionAttempts(services.tasks, services.clock, services.timeouts)
         self._lock = asyncio.Lock()  # only one socket is opened or closed at a time
         self._link: LiveConnection | None = None
-        self._left: LiveConnection | None = None  # the last one; its handle may be resumed
         self._doomed: list[LiveConnection] = []  # given up, with sockets that aren't closed yet
         self._user: Listener | None = None  # of the turn that uses the session or waits for it
         self._may_update = True  # False after the service has rejected an update
@@ -182,7 +181,7 @@ class LiveSessionManager:
 
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
         if link is self._link:
-            self._link, self._left = None, link
+            self._link = None
             unusable = isinstance(error, Stale) or self.meter.is_full
             handle = None if unusable else link.handle
             self._life.closed(self._clock.monotonic(), handle)
@@ -322,12 +321,6 @@ class LiveSessionManager:
         session = await self._services.client.connect(sent, link.take, limit_s)
         self.meter.opened(sent)
         link.begin(session)
-        if handle is not None and self._left is not None:
-            try:
-                await link.answer_lost(self._left.lost_calls())
-            except BaseException:
-                self._doomed.append(link)  # nobody else can close it
-                raise
         return link
 
     async def _close_link(self, resumable: bool = True) -> None:
@@ -337,7 +330,7 @@ class LiveSessionManager:
 
     def _give_up(self, link: LiveConnection, handle: str | None) -> None:
         """Mark a connection to be closed soon, from code that can't await."""
-        self._link, self._left = None, link
+        self._link = None
         self._life.closed(self._clock.monotonic(), handle)
         self._doomed.append(link)
 

@@ -232,9 +232,7 @@ async def test_an_expired_part_is_tried_again_and_told_again() -> None:
     rig.clock.advance(KEPT_UNNAMED.total_seconds() + 1)
     rig.client.refuses = lambda setup: None
     assert await rig.connect() == SETUP
-    rig.client.refuses = lambda setup: (
-        Refused("Invalid.") if setup.row.custom_vocabulary else None
-    )
+    rig.client.refuses = lambda setup: Refused("Invalid.") if setup.row.custom_vocabulary else None
     assert "custom vocabulary" not in suspects(await rig.connect())
     assert len(rig.told) == 2
 

@@ -170,20 +170,17 @@ async def test_a_result_whose_answer_broke_off_is_told_with_the_next_turn() -> N
         assert (await on.play(spoken()))[-1] == TurnDone()
 
 
-async def test_a_session_that_ends_with_the_answer_to_a_lost_call_is_not_used() -> None:
+@pytest.mark.parametrize("breaks", [True, False], ids=["it breaks off", "it was not used any more"])
+async def test_a_session_with_an_open_call_is_not_resumed(breaks: bool) -> None:
     first = session(*sentence(F), handle="h")
-    resumed = session(Sent("answer", [("1", "f", "unknown")]))
-    async with stage(first, resumed, session(*sentence(*YES))) as on:
-        turn = on.brain.begin(spoken())
-        events, _ = await on.until(turn, ToolCall)
-        first.break_off(Unavailable("Gone."))
+    async with stage(first, session(*sentence(*YES))) as on:
+        events, _ = await on.until(on.brain.begin(spoken()), ToolCall)
+        if breaks:
+            first.break_off(Unavailable("Gone."))
         await events.aclose()
-        async with asyncio.TaskGroup() as group:
-            answer = group.create_task(on.play(spoken()))
-            await on.clock.settle()
-            resumed.break_off(Unavailable("Gone."))
-            assert await answer == [ReplyText("Yes."), ReplySettled(), TurnDone()]
-        assert [setup.handle for setup in on.client.setups] == [None, "h", None]
+        await on.clock.run(1.0 if breaks else 300.0)
+        assert await on.play(spoken()) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
+        assert [setup.handle for setup in on.client.setups] == [None, None]
 
 
 async def test_one_that_was_answered_to_the_end_is_not() -> None:
