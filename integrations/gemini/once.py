@@ -123,6 +123,7 @@ class OnceConversation:
         # event loop.
         self._contents: list[types.Content | types.ContentDict] = []
         self._nameless: set[str] = set()  # ids that Hearth created because the service sent none
+        self._sent = False  # the current request may have reached the service
         # Estimate of what the next request sends.
         self._read = Amount(text=prompt_tokens(setup.instruction, setup.declarations))
 
@@ -162,9 +163,11 @@ class OnceConversation:
 
         OnceCalls, TokensUsed and OnceEnd come after the text. With `may_call=False`, the model must
         answer in text. TokensUsed contains estimates for what the service doesn't report. Requests
-        that fail before any answer aren't charged (Google's billing page). Raises IntegrationError,
-        in particular Blocked if the service declines the content.
+        that the service fails before any answer aren't charged (Google's billing page), but those
+        that Hearth gives up may be. Raises IntegrationError, in particular Blocked if the service
+        declines the content.
         """
+        self._sent = False
         for owed in self._client.take_owed():
             yield owed
         parts: list[types.Part] = []
@@ -183,11 +186,12 @@ class OnceConversation:
                         if part.text and not part.thought:
                             yield OnceText(part.text)
         except (GeneratorExit, asyncio.CancelledError):
-            if answered:
+            if self._sent:
                 self._client.owe(completed(used, self._read, _made(parts)))
             raise
-        except IntegrationError:
-            if answered:
+        except IntegrationError as error:
+            gave_up = self._sent and isinstance(error.__cause__, TimeoutError)
+            if answered or gave_up:
                 yield completed(used, self._read, _made(parts))
             raise
         counted = completed(used, self._read, _made(parts))
@@ -208,8 +212,9 @@ class OnceConversation:
             chunks = cast("AsyncGenerator[types.GenerateContentResponse]", answer)
             try:
                 while True:
+                    self._sent = True  # by the first call
                     async with asyncio.timeout(self._patience_s):
-                        chunk = await anext(chunks, None)  # the first call sends the request
+                        chunk = await anext(chunks, None)
                     if chunk is None:
                         return
                     yield chunk

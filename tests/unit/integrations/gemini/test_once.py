@@ -275,10 +275,18 @@ async def test_without_a_key_it_says_where_to_get_one() -> None:
 @pytest.mark.parametrize("before", [[], [text("Half a")]])
 async def test_silence_is_not_waited_out(rest: Service, before: list[Json]) -> None:
     rest.reply(*before, Stall())
+    events: list[OnceEvent] = []
+
+    async def gather(conversation: OnceConversation) -> None:
+        async for event in conversation.stream():
+            events.append(event)
+
     async with aclosing(OnceClient(rest.access, patience_s=1.0)) as client:
         with pytest.raises(Unavailable) as raised:
-            await take(talk(client))
+            await gather(talk(client))
     assert isinstance(raised.value.__cause__, TimeoutError)
+    assert isinstance(events[-1], TokensUsed), "the service may have charged for it"
+    assert events[-1].estimated
     await rest.left.wait()
 
 
@@ -331,7 +339,9 @@ async def test_an_answer_that_is_left_is_closed(rest: Service, client: OnceClien
     assert left.input_tokens == own.input_tokens > 30, "the request of the answer that was left"
 
 
-async def test_a_cancelled_request_leaves_nothing_behind(rest: Service, client: OnceClient) -> None:
+async def test_a_cancelled_request_leaves_nothing_but_its_cost_behind(
+    rest: Service, client: OnceClient
+) -> None:
     rest.reply(Stall())
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(take(talk(client)))
@@ -339,6 +349,28 @@ async def test_a_cancelled_request_leaves_nothing_behind(rest: Service, client: 
         waiting.cancel()
     assert waiting.cancelled()
     await rest.left.wait()
+    rest.reply(text("Fine."))
+    left, _, own, _ = await take(talk(client))
+    assert isinstance(left, TokensUsed)
+    assert isinstance(own, TokensUsed)
+    assert (left.estimated, left.output_tokens) == (True, 0)
+    assert left.input_tokens == own.input_tokens > 30, "the service may have charged for it"
+
+
+async def test_a_request_that_is_cancelled_before_it_is_sent_is_free(
+    rest: Service, client: OnceClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: OnceClient) -> None:
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OnceClient, "sdk", never)
+        waiting = asyncio.create_task(take(talk(client)))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    rest.reply(text("Fine.", usage=USAGE))
+    assert len([one for one in await take(talk(client)) if isinstance(one, TokensUsed)]) == 1
 
 
 async def test_an_answer_whose_turn_is_cancelled_is_counted(
