@@ -3,6 +3,7 @@
 Each behaviour was reported publicly; the source stands beside it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.simulators.script import Call, Close, Done, Interrupt, Say, Stall, St
 
 CALL = Call(TURN_ON, OFFICE, answer={"status": "done"})
 SERVED: list[Step] = [CALL, Say(SAID), Done()]
+LOST = f"{OFFICE_ON} Then I lost the connection."
 STOPPED = f"{OFFICE_ON} Then I couldn't finish."
 INVALID = Close(1007, "Request contains an invalid argument.")
 
@@ -103,3 +105,22 @@ async def test_tools_results_and_marks_are_not_read_aloud(
     service = GeminiSimulator([Turn("text", [CALL, Say(words), Done()])])
     async with scene(tmp_path, service) as on:
         assert said(await on.ask(ASKED)) == heard
+
+
+# pipecat: the model promises to go on (interactionStatus IN_PROGRESS), and does not
+@pytest.mark.parametrize(
+    ("words", "heard"),
+    [([Say(SAID)], SAID), ([Say("The office lights")], OFFICE_ON), ([], LOST)],
+    ids=["after its report", "within its report", "before its report"],
+)
+async def test_a_promise_to_go_on_that_is_not_kept(
+    tmp_path: Path, words: Sequence[Step], heard: str
+) -> None:
+    broken = Turn("text", [CALL, *words, Done("IN_PROGRESS"), Stall()], cut=None)
+    service = GeminiSimulator([broken, Turn("text", [Say(SAID), Done()])])
+    async with scene(tmp_path, service) as on:
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(on.ask(ASKED))
+            await on.falling_silent()
+        assert said(asking.result()) == heard
+        await served_next(on)

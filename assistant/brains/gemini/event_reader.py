@@ -335,6 +335,9 @@ class EventReader:
             return self._fail(BrainFault("blocked", message, retryable=False))
         if not idle:
             self._promised = True
+            if self.acted and not self._open:
+                # The person waits for the report, so the model gets no longer than after a result.
+                self._patience_s = self._timeouts.after_answer_s
             return []
         if self._open:
             self._paused = True  # the model continues when it has the results

@@ -339,6 +339,21 @@ def test_how_long_silence_may_last(items: list[Item], patience_s: float | None) 
     assert reading.patience_s(1.0) == patience_s
 
 
+@pytest.mark.parametrize(
+    ("items", "patience_s"), [([], 6.0), ([text("The")], 6.0), ([text("The"), CALLS], None)]
+)
+def test_a_promise_after_an_action_is_waited_for_no_longer_than_its_report(
+    items: list[Item], patience_s: float | None
+) -> None:
+    reading = local()
+    reading.acted = True
+    for item in (CALLS, ANSWERED, *items, live.TurnComplete(idle=False)):
+        reading.take(item, 1.0)
+    assert reading.patience_s(1.0) == patience_s
+    reading.take(text("It is on."), 2.0)
+    assert reading.patience_s(2.0) == (10.0 if patience_s else None)
+
+
 def test_nothing_is_due_while_the_person_speaks() -> None:
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     reading.take(Reached("connected"), 0.0)
