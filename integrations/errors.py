@@ -69,7 +69,14 @@ class Refused(IntegrationError):
 
 
 class Stale(Refused):
-    """The request refers to something that the service no longer has, so start over."""
+    """The request refers to something that the service no longer has, so start over.
+
+    `differs` means that the next start will be made in another way, such as with fewer settings.
+    """
+
+    def __init__(self, sentence: str, *, differs: bool = False) -> None:
+        super().__init__(sentence)
+        self.differs = differs
 
 
 class Blocked(Refused):

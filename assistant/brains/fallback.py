@@ -178,7 +178,7 @@ class FallbackTurn:
         self._skipped = frozenset(barred)
         self._faults |= {slot.name: barred[slot.name] for slot in slots if slot.name in barred}
         for slot in self._to_ask(barred):
-            for again in (False, True):
+            for number in (1, 2, 3):
                 yield Serving(slot.name)
                 async with aclosing(self._attempt(slot)) as events:
                     async for event in events:
@@ -201,7 +201,7 @@ class FallbackTurn:
                 if actions:
                     yield account(fault, actions, self._ladder.catalogue, self._language)
                     return
-                if again or not self._worth_another(slot, fault):
+                if not self._worth_another(slot, fault, number):
                     break
         fault = most_telling(list(self._faults.values()))
         yield replace(fault or _NOBODY, retryable=False)
@@ -214,7 +214,10 @@ class FallbackTurn:
         # If all are barred, waiting for one with a temporary fault is better than giving no answer.
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
-    def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
+    def _worth_another(self, slot: BrainSlot, fault: BrainFault, number: int) -> bool:
+        # `number` is that of the attempt that failed.
+        if number > 1:
+            return number == 2 and fault.differs
         # People won't wait twice for a brain that was silent for long. An empty answer arrives
         # quickly, so the brain is asked again even if its breaker has just opened.
         silent_s = self._failed_at - self._sign_at

@@ -30,7 +30,8 @@ LONGEST_PAUSE_S = 600.0
 QUOTA_PAUSE_S = 600.0
 SETTING_PAUSE_S = 3_600.0  # somebody must change a setting first
 
-PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
+# A refusal can be due to the content of one conversation, so a new one may work soon.
+PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty", "refused"})
 _SETTING: frozenset[FaultKind] = frozenset(
     {
         "no_consent",
@@ -71,8 +72,7 @@ class Breaker:
 
     def failed(self, fault: BrainFault) -> None:
         """Count a failure, and open the breaker if necessary."""
-        # A refusal can be due to the content of one conversation, so a new one may work soon.
-        if fault.kind in PASSING or fault.kind in ("refused", "local_model"):
+        if fault.kind in PASSING or fault.kind == "local_model":
             self._failures += 1
             if self._failures < FAILURES_TO_OPEN:
                 return

@@ -163,6 +163,7 @@ class BrainFault:
     message: str  # one sentence for the log and `--json`
     retryable: bool  # an immediate second attempt with the same brain could succeed
     spoken: str | None = None  # spoken instead of the catalogue's sentence for `kind`
+    differs: bool = False  # the next attempt is made in another way, so even a third can succeed
 
 
 @dataclass(frozen=True, slots=True)

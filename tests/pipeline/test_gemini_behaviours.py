@@ -54,6 +54,7 @@ CALL = Call(TURN_ON, OFFICE)
 OPEN_CALL = Call(TURN_ON, OFFICE, wait=False)
 SERVED: list[Step] = [CALL, Say(SAID), Done()]
 LATER: list[Step] = [CALL, Say(STILL), Done()]
+REFUSED: list[Step] = [Close(1007, "Request contains an invalid argument.")]
 MOON = "It is about three hundred and eighty thousand kilometres."
 PARTIAL: list[Step] = [Say("It is about three hundred and"), Done(generation=False)]
 LOUDER = Call("media_player__HassSetVolumeRelative", {"name": "Kitchen speaker", "volume_step": 10})
@@ -74,7 +75,11 @@ ROWS: dict[str, Row] = {
     "dropped between turns": ([[*SERVED, Drop()], LATER], [SAID, STILL]),
     # livekit/agents #5985: the resumed session fails in the same way
     "refused midway, twice": (
-        [SERVED, [Close(1007, "Request contains an invalid argument.")], LATER, LATER],
+        [SERVED, REFUSED, LATER, LATER],
+        [SAID, STILL, STILL],
+    ),
+    "refused midway, twice in one turn": (
+        [SERVED, REFUSED, REFUSED, LATER, LATER],
         [SAID, STILL, STILL],
     ),
     # google-gemini/cookbook #1197; pydantic/pydantic-ai #7188

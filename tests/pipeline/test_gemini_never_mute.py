@@ -70,6 +70,31 @@ async def test_a_session_that_is_refused_midway_is_left_with_its_handle(tmp_path
         assert [one.resumed for one in service.connections if one.setup] == [False, False]
 
 
+async def test_a_set_up_that_is_accepted_and_does_not_work_is_repaired(tmp_path: Path) -> None:
+    """After two refusals in one turn, the third session has no optional parts."""
+    refused = Turn("text", [INVALID])
+    service = GeminiSimulator([refused, refused, *[Turn("text", SERVED)] * 2])
+    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        await served_next(on)
+        setups = [one.setup for one in service.connections if one.setup]
+        assert ["contextWindowCompression" in one.raw for one in setups] == [True, True, False]
+        on.app.brains.forget()
+
+
+async def test_a_session_that_is_refused_again_and_again_is_explained(tmp_path: Path) -> None:
+    service = GeminiSimulator([*[Turn("text", [INVALID])] * 3, *[Turn("text", SERVED)] * 2])
+    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
+        turn = await on.ask(ASKED)
+        assert ended(turn) == (LIVE, "refused")
+        assert said(turn).startswith("Gemini doesn't accept my settings")
+        assert said(await on.ask(ASKED)) == SAID
+        await served_next(on)
+        setups = [one.setup for one in service.connections if one.setup]
+        assert "contextWindowCompression" in setups[-1].raw, "the next turn starts over"
+
+
 # google-gemini/gemini-live-api-examples #40: 27 rejections in a row in one session
 async def test_a_session_that_rejects_every_turn_is_left(tmp_path: Path) -> None:
     rejected = Turn("text", [Done(reason="RESPONSE_REJECTED", generation=False)])

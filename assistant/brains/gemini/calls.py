@@ -223,7 +223,8 @@ _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
 def fault_from(error: IntegrationError) -> BrainFault:
     if isinstance(error, Barred):
         return BrainFault(error.why, str(error), retryable=False)
+    differs = isinstance(error, Stale) and error.differs
     for kind_of_error, kind, retryable in _FAULTS:
         if isinstance(error, kind_of_error):
-            return BrainFault(kind, str(error), retryable)
+            return BrainFault(kind, str(error), retryable, differs=differs)
     return BrainFault("broken", str(error), retryable=False)

@@ -23,7 +23,7 @@ from assistant.brains.gemini.model_chain import ModelChain
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import ToolOutcome
-from integrations.errors import IntegrationError, Refused, Stale, Unavailable
+from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import (
     Closed,
     FunctionCall,
@@ -79,6 +79,7 @@ class LiveConnection:
         self.closed = False
         self.active = False  # the person is speaking
         self.update_unproven = False  # an update was sent, and no turn has ended since
+        self._refusal: IntegrationError | None = None  # why the service ended the session
         self._seeded = seeded
         self._owner = owner
         self._meter = owner.meter
@@ -323,8 +324,9 @@ class LiveConnection:
         if type(error) is not Refused:
             return error
         if not self.update_unproven:
-            # Observed when the context is full; resuming fails in the same way (livekit #5985).
-            return Stale(f"Gemini ended the session, and a new one is needed: {error}")
+            # The reader and a sender can both report it.
+            self._refusal = self._refusal or self._owner.refused(error)
+            return self._refusal
         # The service rejected the update, not the turn, which can work without the update.
         self._owner.update_refused()
         return Unavailable(f"Gemini did not accept a change to the session: {error}")

@@ -19,17 +19,21 @@ from integrations.errors import (
     Exhausted,
     IntegrationError,
     Misconfigured,
+    Refused,
     Retired,
     SignInAgain,
     Stale,
     Unavailable,
 )
-from integrations.gemini.setup import LiveSetup
+from integrations.gemini.setup import LiveSetup, suspects, without
 
 _log = logging.getLogger(__name__)
 # Rejections in a row after which the session is replaced. One session rejected 27 turns in a row
 # (google-gemini/gemini-live-api-examples #40).
 MAX_REJECTIONS = 2
+# Sessions in a row that the service ends in a turn, after which one is opened without the optional
+# parts of its set-up, because the service can accept a part that it can't use.
+MAX_REFUSALS = 2
 _SOON_S = 0.001  # minimum wait, so that rounding errors don't cause a busy loop
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a new session would fail too
 
@@ -69,6 +73,7 @@ class LiveSessionManager:
         self._seeded: tuple[Exchange, ...] = ()  # in the instruction of the last new session
         self._unwanted = False  # the conversation must be forgotten when no turn is using it
         self._rejections = 0  # turns in a row that the service declined to answer
+        self._refusals = 0  # sessions in a row that the service ended in the middle of a turn
 
     def begin(self) -> None:
         self._running = self._tasks.start(self.run(), "gemini-live session")
@@ -158,6 +163,7 @@ class LiveSessionManager:
         self._rejections = self._rejections + 1 if rejected else 0
         if self._rejections >= MAX_REJECTIONS:
             self._rejections, usable = 0, False
+        self._refusals = 0 if usable else self._refusals
         self._life.turn_ended(self._clock.monotonic())
         self.counted()
         # If the sentence isn't complete (`active`), the model would answer a fragment, or even act
@@ -182,7 +188,7 @@ class LiveSessionManager:
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
         if link is self._link:
             self._link = None
-            unusable = isinstance(error, Stale) or self.meter.is_full
+            unusable = isinstance(error, Refused) or self.meter.is_full
             handle = None if unusable else link.handle
             self._life.closed(self._clock.monotonic(), handle)
             self._changed.set()
@@ -200,6 +206,16 @@ class LiveSessionManager:
                 "Gemini refuses changes to a running session, so each change now opens a new one"
             )
         self._may_update = False
+
+    def refused(self, error: Refused) -> IntegrationError:
+        """Return what it means that the service has refused to continue a session."""
+        self._refusals += 1
+        if self._refusals > MAX_REFUSALS:
+            self._refusals = 0  # the next turn starts over
+            return error
+        # Observed when the context is full; resuming fails in the same way (livekit #5985).
+        told = f"Gemini ended the session, and a new one is needed: {error}"
+        return Stale(told, differs=self._refusals == MAX_REFUSALS)
 
     def note_search(self) -> None:
         self.searched = True
@@ -317,6 +333,9 @@ class LiveSessionManager:
         link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
         sent = replace(setup, instruction=told, handle=handle)
+        if handle is None and self._refusals >= MAX_REFUSALS:
+            _log.warning("a session with Gemini is opened without the optional parts of its set-up")
+            sent = without(sent, suspects(sent))
         limit_s = max(self._timeouts.connect_s, self._timeouts.handshake_s)
         session = await self._services.client.connect(sent, link.take, limit_s)
         self.meter.opened(sent)

@@ -75,6 +75,14 @@ async def test_any_other_fault_goes_to_the_next_slot_at_once(stage: Stage) -> No
     assert served(await stage.run()) == [LIVE, ONCE]
 
 
+async def test_a_third_attempt_is_made_only_in_another_way(stage: Stage) -> None:
+    same, other = fault(retryable=True), replace(fault(retryable=True), differs=True)
+    stage.expect(live=[[same], [other], [other]], once=[[same], [other], DONE])
+    events = await stage.run()
+    assert served(events) == [*[LIVE] * 3, *[ONCE] * 3]
+    assert events[-1] == TurnDone()
+
+
 @pytest.mark.parametrize(
     ("script", "attempts"),
     [([ValueError("a bug")], 1), ([], 2), ([Reached("connected")], 2)],
