@@ -19,13 +19,13 @@ TERMS = "https://ai.google.dev/gemini-api/terms"
 CLOUD_TERMS = "https://cloud.google.com/terms"
 
 # The tokens for "Turn on the kitchen light" in the simulated house: the instruction and tools
-# (2,400 tokens) are read before the call and again after its result, with 2 x 4 s of audio at 25
+# (2,500 tokens) are read before the call and again after its result, with 2 x 4 s of audio at 25
 # tokens a second and a 3 s answer.
 ONE_COMMAND = TokensUsed(
-    input_tokens=5_000,
+    input_tokens=5_200,
     output_tokens=125,
     by_modality={
-        "input_text": 4_800,
+        "input_text": 5_000,
         "input_audio": 200,
         "output_audio": 75,
         "output_text": 50,

@@ -73,6 +73,8 @@ _OFFERS: dict[tuple[str, str], Offer] = {
     **_on("climate", "set_temperature", temperature=_number(0, 250, "°", required=True)),
     **_on("climate", "set_hvac_mode", hvac_mode=_text(required=True)),
     **_on("climate", "turn_on", "turn_off"),
+    **_on("humidifier", "turn_on", "turn_off", "toggle"),
+    **_on("humidifier", "set_humidity", humidity=_number(0, 100, required=True)),
     **_on("media_player", "turn_on", "turn_off", "media_play", "media_pause"),
     **_on("media_player", "media_next_track", "media_previous_track", "volume_up", "volume_down"),
     **_on("media_player", "volume_set", volume_level=_number(0, 1, "", required=True)),
@@ -90,6 +92,15 @@ _OFFERS: dict[tuple[str, str], Offer] = {
     ("scene", "delete"): Offer(on="scene"),
     ("todo", "add_item"): Offer(_ITEM, on="todo"),
     ("todo", "get_items"): Offer({"status": _text()}, on="todo", response="only"),
+    ("calendar", "get_events"): Offer(
+        {
+            "start_date_time": {"selector": {"datetime": {}}},
+            "end_date_time": {"selector": {"datetime": {}}},
+            "duration": {"selector": {"duration": {}}},
+        },
+        on="calendar",
+        response="only",
+    ),
     ("weather", "get_forecasts"): Offer(
         {"type": {"required": True, "selector": _KIND}}, on="weather", response="only"
     ),

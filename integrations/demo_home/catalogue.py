@@ -119,6 +119,14 @@ def _thing(
 _ONOFF = _light("onoff")
 _C = _sensor("temperature", "°C")
 _HUMIDITY = _sensor("humidity", "%")
+_HUMIDIFIER = {
+    "min_humidity": 30,
+    "max_humidity": 80,
+    "humidity": 50,
+    "current_humidity": 41,
+    "device_class": "humidifier",
+    "supported_features": 0,
+}
 _SCRIPT = {"mode": "single", "current": 0}
 _GOOD_NIGHT = ("light.kitchen", "light.living_room", "light.dining_room")
 _WEATHER = {
@@ -147,6 +155,13 @@ _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
             _player(0.3, "Morning news"),
         ),
         _thing("sensor.kitchen_humidity", "Kitchen humidity", "48", _HUMIDITY, on_device=True),
+        _thing(
+            "binary_sensor.kitchen_window",
+            "Kitchen window",
+            "off",
+            {"device_class": "window"},
+            "ventana de la cocina",
+        ),
     ),
     "living_room": (
         _thing(
@@ -181,6 +196,13 @@ _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
         _thing(
             "sensor.living_room_temperature", "Living room temperature", "19.5", _C, on_device=True
         ),
+        _thing(
+            "binary_sensor.terrace_door",
+            "Terrace door",
+            "off",
+            {"device_class": "door"},
+            "puerta de la terraza",
+        ),
     ),
     "dining_room": (
         _thing(
@@ -201,11 +223,33 @@ _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
         _thing("cover.bedroom_shade", "Bedroom shade", "closed", _cover("shade", 0)),
         _thing("fan.zephyra", "Zephyra", "off", _FAN),
         _thing("sensor.bedroom_temperature", "Bedroom temperature", "18.0", _C, on_device=True),
+        _thing(
+            "binary_sensor.bedroom_window",
+            "Bedroom window",
+            "off",
+            {"device_class": "window"},
+            "ventana del dormitorio",
+        ),
+        _thing("humidifier.bedroom", "Humidifier", "off", _HUMIDIFIER, "humidificador"),
     ),
     "office": (
         _thing("light.office", "Office light", "off", _light("brightness"), "luz de la oficina"),
         _thing("light.desk_lamp", "Desk lamp", "off", _ONOFF),
         _thing("fan.ceiling_fan", "Ceiling fan", "off", _FAN),
+        _thing(
+            "climate.office_radiator",
+            "Office radiator",
+            "off",
+            _thermostat(19.0, 19.5),
+            "radiador de la oficina",
+        ),
+        _thing(
+            "climate.office_floor",
+            "Office floor heating",
+            "off",
+            _thermostat(19.0, 19.0),
+            "suelo radiante de la oficina",
+        ),
     ),
     "hall": (
         _thing(
@@ -235,6 +279,8 @@ _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
     None: (
         _thing("weather.home", "Forecast", "rainy", _WEATHER),
         _thing("sensor.outside_temperature", "Outside temperature", "8.5", _C),
+        Thing("sun.sun", "Sun", "unknown", exposed=False, registered=False),
+        _thing("calendar.family", "Family", "off", {}, "familia"),
         _thing(
             "todo.shopping_list",
             "Shopping list",

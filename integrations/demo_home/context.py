@@ -31,7 +31,8 @@ _NOT_TEXT = re.compile(
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Return the instructions for the model, which list the exposed entities except scripts."""
+    """Return the instructions for the model, which list the exposed entities except scripts
+    and calendars."""
     lines = [
         "Ask for live context whenever the answer depends on the home's current state;",
         "the static context below shows which devices exist.",
@@ -61,8 +62,8 @@ def prompt(house: DemoHouse, place: CallerPlace) -> str:
 
 
 def shown(house: DemoHouse) -> list[Thing]:
-    """Return the exposed entities except scripts, which are offered as tools instead."""
-    return [thing for thing in house.exposed() if thing.domain != "script"]
+    """Return the exposed entities except scripts and calendars, which have tools instead."""
+    return [thing for thing in house.exposed() if thing.domain not in ("script", "calendar")]
 
 
 def live_context(

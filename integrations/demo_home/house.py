@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from integrations.demo_home.almanac import CHANGING
 from integrations.demo_home.surroundings import Spawn, SystemClock
 from integrations.home_assistant.house import Area, Floor
 
@@ -59,7 +60,7 @@ class Thing:
     def device_id(self) -> str | None:
         if self.device is not None:
             return self.device
-        if self.domain in ("script", "scene", "todo"):
+        if self.domain in ("calendar", "script", "scene", "sun", "todo"):
             return None
         return uuid.uuid5(uuid.NAMESPACE_DNS, self.entity_id).hex
 
@@ -149,10 +150,23 @@ class DemoHouse:
 
     def _first(self, thing: Thing) -> Snapshot:
         now = self.clock.now().astimezone(UTC)
-        attributes = {**thing.attributes, "friendly_name": thing.name}
+        state, more = self._current(thing)
+        attributes = {**thing.attributes, **more, "friendly_name": thing.name}
         return Snapshot(
-            thing.entity_id, thing.state, MappingProxyType(attributes), now, now, _new_context()
+            thing.entity_id, state, MappingProxyType(attributes), now, now, _new_context()
         )
+
+    def _current(self, thing: Thing) -> tuple[str, Mapping[str, Any]]:
+        """Return the state now, and the attributes that change with time."""
+        told = CHANGING.get(thing.domain)
+        return told(self.clock.now()) if told else (thing.state, {})
+
+    def catch_up(self) -> None:
+        """Give the sun and the calendars their present states."""
+        for thing in self.things.values():
+            if thing.domain in CHANGING:
+                state, attributes = self._current(thing)
+                self.write(thing.entity_id, state, **attributes)
 
     def get(self, entity_id: str) -> Snapshot:
         return self._states[entity_id]

@@ -6,8 +6,8 @@ from typing import Any
 
 from integrations.demo_home import arguments, services
 from integrations.demo_home.arguments import TEXT, Schema, described
-from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot, TodoItem
-from integrations.demo_home.matching import Match, Target, domain_of, match, same_name
+from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot
+from integrations.demo_home.matching import Match, Target, domain_of, match
 from integrations.demo_home.scenes import SCRIPTS, run_script
 
 Values = Mapping[str, Any]
@@ -35,9 +35,9 @@ class ServiceTool:
         """
         found = self._match(house, values, place)
         steps = [(state, *self._service(state)) for state in found.states]
-        success = [_named("floor", floor.name, floor.floor_id) for floor in found.floors]
+        success = [named("floor", floor.name, floor.floor_id) for floor in found.floors]
         if not success:
-            success = [_named("area", area.name, area.area_id) for area in found.areas]
+            success = [named("area", area.name, area.area_id) for area in found.areas]
         failed = []
         for state, domain, service in steps:
             result = _entity(state)
@@ -150,62 +150,39 @@ def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str,
     return done([], [])
 
 
+def set_humidity(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
+    """Set one humidifier, turning it on first. The response lists no entity, as in Home
+    Assistant."""
+    humidifier = match(house, Target(name=values["name"], domains=("humidifier",))).states[0]
+    if humidifier.state == "off":
+        services.call(house, "humidifier", "turn_on", humidifier.entity_id, {})
+    services.call(house, "humidifier", "set_humidity", humidifier.entity_id, values)
+    return done([], [])
+
+
+def set_humidifier_mode(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
+    """Raise IntentError, because the house's humidifier has no modes."""
+    humidifier = match(house, Target(name=values["name"], domains=("humidifier",))).states[0]
+    name = humidifier.attributes["friendly_name"]
+    raise IntentError(f"Entity {name} does not support modes")
+
+
 def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Start the vacuum for an area, which need not be the area that the vacuum is assigned to."""
     place_meant = match(house, Target(area=values["area"]))
     found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
-    success = [_named("area", area.name, area.area_id) for area in place_meant.areas]
+    success = [named("area", area.name, area.area_id) for area in place_meant.areas]
     for vacuum in found.states:
         services.call(house, "vacuum", "start", vacuum.entity_id, {})
         success.append(_entity(vacuum))
     return done(success, [])
 
 
-def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Add an item to a to-do list, with its first letter capitalised."""
-    todo = _todo_list(house, values["name"])
-    item = values["item"].strip()
-    house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
-    return _todo_done(house, todo, values["name"])
-
-
-def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    todo = _todo_list(house, values["name"])
-    _todo_item(house, todo, values["item"]).tick_off()
-    return _todo_done(house, todo, values["name"])
-
-
-def remove_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Remove an item from a to-do list, even if it is completed."""
-    todo = _todo_list(house, values["name"])
-    item = _todo_item(house, todo, values["item"], ticked_too=True)
-    house.todo[todo.entity_id].remove(item)
-    return _todo_done(house, todo, values["name"])
-
-
-def _todo_list(house: DemoHouse, name: str) -> Snapshot:
-    return match(house, Target(name=name, domains=("todo",))).states[0]
-
-
-def _todo_item(
-    house: DemoHouse, todo: Snapshot, summary: str, *, ticked_too: bool = False
-) -> TodoItem:
-    for item in house.todo[todo.entity_id]:
-        if same_name(item.summary, summary) and (ticked_too or not item.done):
-            return item
-    raise IntentError(f"Item '{summary}' not found on list")
-
-
-def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
-    house.count_todo(todo.entity_id)
-    return done([_named("entity", name, todo.entity_id)], [])
-
-
 def _entity(state: Snapshot) -> dict[str, str]:
-    return _named("entity", str(state.attributes["friendly_name"]), state.entity_id)
+    return named("entity", str(state.attributes["friendly_name"]), state.entity_id)
 
 
-def _named(kind: str, name: str, id_: str) -> dict[str, str]:
+def named(kind: str, name: str, id_: str) -> dict[str, str]:
     return {"name": name, "type": kind, "id": id_}
 
 
@@ -310,68 +287,6 @@ def _script_runner(entity_id: str) -> Run:
         return {"result": run_script(house, entity_id, values, services.call) or {}}
 
     return run
-
-
-_STATUSES = ("needs_action", "completed", "all")
-_ITEM = arguments.input_schema({"item": TEXT, "name": TEXT}, ("item", "name"))
-_ITEM_SLOTS = arguments.Slots({"item": arguments.text, "name": arguments.text}, ("item", "name"))
-
-
-_ITEM_TOOLS = tuple(
-    Tool(f"todo__{name}", title, does, _ITEM, hints, _ITEM_SLOTS, run, "todo")
-    for name, title, does, hints, run in (
-        ("HassListAddItem", "Add to-do list item", "Puts an item on a to-do list", ADD, add_item),
-        (
-            "HassListCompleteItem",
-            "Complete to-do list item",
-            "Ticks an item off a to-do list",
-            ONCE,
-            complete_item,
-        ),
-        (
-            "HassListRemoveItem",
-            "Remove to-do list item",
-            "Takes an item off a to-do list",
-            ONCE,
-            remove_item,
-        ),
-    )
-)
-
-
-def todo_tools(house: DemoHouse) -> list[Tool]:
-    """Return the to-do list tools, whose schemas contain the names of the exposed lists."""
-    lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
-    properties = {
-        "todo_list": arguments.choice(*lists),
-        "status": described(
-            {**arguments.choice(*_STATUSES), "default": "needs_action"},
-            "Which items: open, completed or all",
-        ),
-    }
-    get_items = Tool(
-        "todo__get_items",
-        "Get to-do list items",
-        "Lists the items on a to-do list; by default, those not completed.",
-        arguments.input_schema(properties, ("todo_list",)),
-        READ_LIST,
-        arguments.Fields(
-            {"todo_list": arguments.one_of(tuple(lists)), "status": arguments.one_of(_STATUSES)},
-            ("todo_list",),
-        ),
-        _items_reader(lists),
-        "todo",
-    )
-    return [get_items, *_ITEM_TOOLS]
-
-
-def _items_reader(lists: dict[str, str]) -> Run:
-    def get_items(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-        status = values.get("status", "needs_action")
-        items = [item.row() for item in house.todo[lists[values["todo_list"]]]]
-        return {"items": [item for item in items if status in ("all", item["status"])]}
-
-    return get_items
 
 
 def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:

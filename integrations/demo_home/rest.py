@@ -26,6 +26,7 @@ from integrations.demo_home.websocket import Socket
 from integrations.home_assistant.house import Area, Floor
 from integrations.serving import serving
 
+_CATCH_UP_S = 60.0
 _BAD = "400: Bad Request"
 _MISASKED = {
     "only": "Service call requires responses but caller did not ask for responses. Add"
@@ -155,6 +156,7 @@ class DemoHome:
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._journeys)
+        self._stack.callback(self._journeys.create_task(self._keep_time()).cancel)
         self._stack.callback(self.house.stop)
         port = await self._stack.enter_async_context(serving(self.app, "127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{port}"
@@ -164,6 +166,11 @@ class DemoHome:
         # An error inside the block isn't passed to the stack, because the server shuts down cleanly
         # either way.
         await self._stack.aclose()
+
+    async def _keep_time(self) -> None:
+        while True:
+            await self.house.clock.sleep(_CATCH_UP_S)
+            self.house.catch_up()
 
     @property
     def states(self) -> dict[str, str]:

@@ -70,12 +70,15 @@ def color_rgb(name: str) -> tuple[int, int, int]:
 # Text description of the house.
 
 
+_UNSEEN = ("calendar.", "camera.", "scene.", "script.", "sun.")
+
+
 def describe(house: DemoHouse) -> str:
-    """Return the states of all entities except scripts, scenes and cameras, one line per area."""
+    """Return the states of all entities that can be seen in the house, one line per area."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
-        if snapshot.entity_id.startswith(("script.", "scene.", "camera.")):
+        if snapshot.entity_id.startswith(_UNSEEN):
             continue
         area = house.area_of(snapshot.entity_id)
         rows[area.name if area else "Elsewhere"].append(
@@ -102,6 +105,8 @@ def in_words(snapshot: Snapshot) -> str:
         return f"{snapshot.state} at {round(attributes['volume_level'] * 100)} %"
     if "unit_of_measurement" in attributes:
         return f"{snapshot.state} {attributes['unit_of_measurement']}"
+    if snapshot.entity_id.startswith("binary_sensor."):
+        return "open" if snapshot.state == "on" else "closed"
     return snapshot.state
 
 
@@ -112,6 +117,7 @@ _KEPT: Mapping[str, tuple[str, ...]] = {
     "climate": ("temperature",),
     "cover": ("current_position",),
     "fan": ("percentage",),
+    "humidifier": ("humidity",),
     "input_boolean": (),
     "light": ("brightness", "color_mode", "color_temp_kelvin", "rgb_color"),
     "lock": (),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from integrations.demo_home import scenes
+from integrations.demo_home import almanac, scenes
 from integrations.demo_home.catalogue import COVER_FULL, PAUSE, PLAY
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
 from integrations.demo_home.scenes import SCENES, color_rgb, run_script
@@ -196,6 +196,17 @@ def _heat(house: DemoHouse, entity_id: str, data: Data) -> None:
     house.write(entity_id, "heat")
 
 
+def _set_humidity(house: DemoHouse, entity_id: str, data: Data) -> None:
+    """Set the wanted humidity, in percent. A humidifier that is off stays off."""
+    known, humidity = house.get(entity_id).attributes, data["humidity"]
+    low, high = known["min_humidity"], known["max_humidity"]
+    if not low <= humidity <= high:
+        raise UnfitError(
+            f"Provided humidity {humidity} is not valid. Accepted range is {low} to {high}"
+        )
+    house.write(entity_id, humidity=humidity)
+
+
 def _play(house: DemoHouse, entity_id: str, data: Data) -> None:
     _needs(house, entity_id, PLAY, "media_player.media_play")
     house.write(entity_id, "playing")
@@ -295,6 +306,15 @@ def _get_forecasts(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str,
     return {entity_id: {"forecast": forecast(kind, house.clock.now())}}
 
 
+def _get_events(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any]:
+    now = house.clock.now()
+    try:
+        start, end = almanac.period_of(data, now)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error)) from error
+    return {entity_id: {"events": almanac.events_between(now, start, end)}}
+
+
 def _send_message(house: DemoHouse, entity_id: str, data: Data) -> None:
     house.notify(entity_id, data)
 
@@ -320,6 +340,10 @@ SERVICES: dict[tuple[str, str], Handler] = {
     ("climate", "set_hvac_mode"): _set_hvac_mode,
     ("climate", "turn_on"): _heat,
     ("climate", "turn_off"): _off,
+    ("humidifier", "turn_on"): _on,
+    ("humidifier", "turn_off"): _off,
+    ("humidifier", "toggle"): _toggle,
+    ("humidifier", "set_humidity"): _set_humidity,
     ("media_player", "turn_on"): _player_on,
     ("media_player", "turn_off"): _off,
     ("media_player", "media_play"): _play,
@@ -337,6 +361,7 @@ SERVICES: dict[tuple[str, str], Handler] = {
     ("scene", "turn_on"): _scene,
     ("todo", "add_item"): _add_item,
     ("todo", "get_items"): _get_items,
+    ("calendar", "get_events"): _get_events,
     ("weather", "get_forecasts"): _get_forecasts,
     ("notify", "send_message"): _send_message,
 }

@@ -12,6 +12,7 @@ from integrations.demo_home.arguments import (
     SlotError,
     described,
 )
+from integrations.demo_home.climate_tools import CLIMATE_TOOLS, HUMIDIFIER_TOOLS
 from integrations.demo_home.context import live_context
 from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
 from integrations.demo_home.intents import (
@@ -26,8 +27,8 @@ from integrations.demo_home.intents import (
     Tool,
     action_tool,
     script_tools,
-    todo_tools,
 )
+from integrations.demo_home.list_tools import calendar_tools, todo_tools
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
 
@@ -41,6 +42,8 @@ def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
     order."""
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
+        BROADCAST,
+        *calendar_tools(house),
         *DEVICE_TOOLS,
         *(house.timer_tools(place) or (CANCEL_ALL_TIMERS,)),
         *LIGHT_AND_TIME_TOOLS,
@@ -95,53 +98,18 @@ def _date_and_time(house: DemoHouse, values: intents.Values, place: CallerPlace)
     }
 
 
+BROADCAST = Tool(
+    "assist_satellite__HassBroadcast",
+    "Broadcast message",
+    "Says a message on every voice satellite in the home",
+    arguments.input_schema({"message": TEXT}, ("message",)),
+    ADD,
+    arguments.Slots({"message": arguments.text}),
+    intents.broadcast,
+)
+
 DEVICE_TOOLS = (
-    Tool(
-        "assist_satellite__HassBroadcast",
-        "Broadcast message",
-        "Says a message on every voice satellite in the home",
-        arguments.input_schema({"message": TEXT}, ("message",)),
-        ADD,
-        arguments.Slots({"message": arguments.text}),
-        intents.broadcast,
-    ),
-    Tool(
-        "climate__HassClimateSetTemperature",
-        "Set temperature",
-        "Sets the temperature that a thermostat should reach",
-        arguments.input_schema(
-            {"temperature": {"type": "number"}, "area": TEXT, "name": TEXT, "floor": TEXT},
-            ("temperature",),
-        ),
-        AGAIN,
-        arguments.Slots(
-            {
-                "temperature": arguments.number,
-                **_PLACE,
-                **dict.fromkeys(("preferred_area_id", "preferred_floor_id"), arguments.text),
-            },
-            ("temperature",),
-        ),
-        intents.set_temperature,
-        "climate",
-    ),
-    action_tool(
-        "fan__HassFanSetSpeed",
-        "Set fan speed",
-        "Sets how fast a fan turns, in percent",
-        AGAIN,
-        ServiceTool(
-            "fan",
-            "set_percentage",
-            lambda values: {"percentage": values["percentage"]},
-            required_domains=("fan",),
-            features=1,
-        ),
-        domain="fan",
-        extra={"percentage": described(PERCENT_ALL_OF, "The speed percentage of the fan")},
-        checks={"percentage": arguments.integer(0, 100)},
-        required=("percentage",),
-    ),
+    *CLIMATE_TOOLS,
     Tool(
         "homeassistant__GetLiveContext",
         "Get live context",
@@ -164,6 +132,7 @@ DEVICE_TOOLS = (
         ),
         _read_live_context,
     ),
+    *HUMIDIFIER_TOOLS,
     action_tool(
         "intent__HassTurnOn",
         "Turn on",

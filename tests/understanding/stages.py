@@ -8,12 +8,13 @@ import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from assistant.app.build import App
 from assistant.domain.tool_call import Tier
 from integrations.demo_home import surroundings
+from integrations.demo_home.almanac import CHANGING, calendar_events
 from integrations.demo_home.catalogue import THINGS
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House
@@ -22,6 +23,8 @@ from tests.home_assistant.admin import Admin
 from tests.pipeline.gemini_rig import LeapingClock
 
 LIST = "todo.shopping_list"
+CALENDAR = "calendar.family"
+_CALENDAR_DAYS = 40  # before and after now, in which old events are deleted
 SETTLE_S = 2.0  # longest time until something that moves has arrived
 _ON_ITS_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning"})
 # Attributes that a real house has as the demo house has them, and that a person can change.
@@ -29,6 +32,7 @@ _SHARED = (
     "brightness",
     "color_temp_kelvin",
     "current_position",
+    "humidity",
     "is_volume_muted",
     "percentage",
     "temperature",
@@ -84,6 +88,10 @@ def given_state(entity: str, first: Shown, given: Mapping[str, str]) -> Shown:
             told = {"yes": True, "no": False}.get(value)
             attributes[key.removeprefix(f"{entity}.")] = int(value) if told is None else told
     return replace(first, state=state, attributes=attributes)
+
+
+def _changes_by_itself(entity_id: str) -> bool:
+    return entity_id.partition(".")[0] in CHANGING
 
 
 def _differs(house: House, wanted: Mapping[str, Shown], keys: Collection[str] = ()) -> str:
@@ -142,15 +150,20 @@ class DemoStage:
         self._client = app.home.client
         self._house = app.home.demo.house
         self._house.clock = HouseClock(clock)
-        self._first = {one.entity_id: Shown(one.state, one.attributes) for one in self._house.all()}
+        self._first = {
+            one.entity_id: Shown(one.state, one.attributes)
+            for one in self._house.all()
+            if not _changes_by_itself(one.entity_id)
+        }
 
     @property
     def domains(self) -> set[str]:
-        return {entity.partition(".")[0] for entity in self._first}
+        return {thing.domain for thing in self._house.things.values()}
 
     async def reset(self, given: Mapping[str, str]) -> None:
         self._house.stop()
         self._house.remembered.clear()
+        self._house.catch_up()
         for items in self._house.todo.values():
             items.clear()
         wanted = {one: given_state(one, first, given) for one, first in self._first.items()}
@@ -170,7 +183,7 @@ class DemoStage:
         return {
             one.entity_id: Shown(one.state, dict(one.attributes))
             for one in self._house.all()
-            if not is_snapshot(one.entity_id)
+            if not (is_snapshot(one.entity_id) or _changes_by_itself(one.entity_id))
         }
 
     async def items(self) -> tuple[str, ...]:
@@ -212,19 +225,38 @@ class RealStage:
         self._left = {one: [given_of(one, given), now[one]["last_updated"]] for one in self._first}
 
     async def _begin_day(self) -> None:
-        """Make the forecast begin on the day that Hearth's clock shows."""
-        today = self._clock.now().date().isoformat()
-        if today != self._today:
-            data = {"entity_id": "input_datetime.today", "date": today}
-            await self._admin.call("input_datetime.set_datetime", **data)
-            self._today = today
+        """Make the forecast and the calendar begin on the day that Hearth's clock shows."""
+        now = self._clock.now()
+        today = now.date().isoformat()
+        if today == self._today:
+            return
+        data = {"entity_id": "input_datetime.today", "date": today}
+        await self._admin.call("input_datetime.set_datetime", **data)
+        await self._write_calendar(now)
+        self._today = today
+
+    async def _write_calendar(self, now: datetime) -> None:
+        start, end = now - timedelta(days=_CALENDAR_DAYS), now + timedelta(days=_CALENDAR_DAYS)
+        period = {"start": start.isoformat(), "end": end.isoformat()}
+        for old in await self._admin.get(f"/api/calendars/{CALENDAR}", **period):
+            event = {"entity_id": CALENDAR, "uid": old["uid"]}
+            await self._admin.ask("calendar/event/delete", **event)
+        for one in calendar_events(now):
+            row = one.row()
+            when = "date" if one.all_day else "date_time"
+            data = {f"start_{when}": row.pop("start"), f"end_{when}": row.pop("end"), **row}
+            await self._admin.call("calendar.create_event", entity_id=CALENDAR, **data)
 
     async def settle(self) -> None:
         """Do nothing, because changes in this house take no time."""
 
     async def shown(self) -> dict[str, Shown]:
         states = await self._admin.states()
-        ids = [thing.entity_id for thing in THINGS if thing.entity_id in states]
+        ids = [
+            thing.entity_id
+            for thing in THINGS
+            if thing.entity_id in states and not _changes_by_itself(thing.entity_id)
+        ]
         return {one: Shown(states[one]["state"], states[one]["attributes"]) for one in ids}
 
     async def items(self) -> tuple[str, ...]:
@@ -304,6 +336,14 @@ def _player(entity_id: str, wanted: Shown) -> _Actions:
     ]
 
 
+def _humidifier(entity_id: str, wanted: Shown) -> _Actions:
+    wet = {"entity_id": entity_id, "humidity": wanted.attributes["humidity"]}
+    return [
+        ("humidifier.set_humidity", wet),
+        (f"humidifier.turn_{wanted.state}", {"entity_id": entity_id}),
+    ]
+
+
 def _vacuum(entity_id: str, wanted: Shown) -> _Actions:
     name = entity_id.partition(".")[2]
     state = {"entity_id": f"input_select.{name}", "option": wanted.state}
@@ -317,6 +357,7 @@ _RESET = {
     "cover": _cover,
     "lock": _lock,
     "climate": _climate,
+    "humidifier": _humidifier,
     "media_player": _player,
     "vacuum": _vacuum,
 }

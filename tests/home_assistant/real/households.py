@@ -62,6 +62,7 @@ class Household:
     areas: tuple[Area, ...]
     entities: dict[str, Named]
     lists: tuple[str, ...]  # to-do lists beside the shopping list
+    calendars: tuple[str, ...]
     hidden: frozenset[str]  # ids that the assistant is not shown
     customize: dict[str, str]  # names of what no registry knows
     place: dict[str, str]  # country, time zone, units and currency
@@ -86,6 +87,7 @@ def household(key: str) -> Household:
         areas=tuple(Area(**_tuples(area)) for area in said["areas"]),
         entities={entity: Named(**_tuples(named)) for entity, named in said["entities"].items()},
         lists=tuple(said["lists"]),
+        calendars=tuple(said.get("calendars", ())),
         hidden=frozenset(said["hidden"]),
         customize=said.get("customize", {}),
         place={key: said.get(key, value) for key, value in _PLACE.items()},

@@ -96,6 +96,8 @@ async def furnish(admin: Admin, house: Household, mqtt_port: int, say: Say) -> N
     await admin.add_entry("shopping_list", {})
     for name in house.lists:
         await admin.add_entry("local_todo", {"todo_list_name": name})
+    for name in house.calendars:
+        await admin.add_entry("local_calendar", {"calendar_name": name})
     if mqtt_port:
         await connect_broker(admin, mqtt_port)
     known = await _known(admin, house)

@@ -26,10 +26,10 @@ _NEEDS: tuple[tuple[tuple[int, int], Version, str], ...] = (
 # beforehand, Home Assistant fetches nothing while it runs.
 INTEGRATIONS = (
     "analytics api application_credentials assist_pipeline automation backup camera config "
-    "conversation demo file_upload frontend group hardware history image_upload local_todo "
-    "logbook logger mcp_server media_source mobile_app mqtt network person recorder scene script "
-    "search shopping_list stream stt sun system_health tag template todo tts usb wake_word webhook "
-    "wyoming zone"
+    "conversation demo file_upload frontend group hardware history image_upload local_calendar "
+    "local_todo logbook logger mcp_server media_source mobile_app mqtt network person recorder "
+    "scene script search shopping_list stream stt sun system_health tag template todo tts usb "
+    "wake_word webhook wyoming zone"
 ).split()
 
 

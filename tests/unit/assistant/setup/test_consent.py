@@ -18,7 +18,7 @@ def settings(**gemini: str) -> Settings:
 def test_the_price_is_that_of_the_models_row() -> None:
     [prices] = MODELS["gemini-3.8-live"].prices
     one = (
-        4_800 * prices.text_in
+        5_000 * prices.text_in
         + 200 * prices.audio_in
         + 50 * prices.text_out
         + 75 * prices.audio_out

@@ -22,7 +22,7 @@ LIVING_LAMP, BEDROOM_LAMP = "light.living_room_lamp", "light.bedroom_lamp"
         (Target(name="Lamp", near_floor="upper"), [BEDROOM_LAMP]),
         (Target(area="office", domains=("light",)), ["light.office", "light.desk_lamp"]),
         (Target(area="salón", domains=("cover",)), ["cover.living_room_blinds"]),
-        (Target(floor="Upper", domains=("climate",)), ["climate.bedroom"]),
+        (Target(floor="Upper", domains=("lock", "cover")), ["cover.bedroom_shade"]),
         (Target(domains=("cover",), device_classes=("garage",)), ["cover.garage_door"]),
         (Target(domains=("climate",), single=True, near_area="bedroom"), ["climate.bedroom"]),
     ],

@@ -91,7 +91,7 @@ async def test_a_session_header_is_ignored(client: httpx.AsyncClient) -> None:
     answer = await client.post("/api/mcp", json=LIST, headers=headers)
     assert answer.status_code == 200
     assert "mcp-session-id" not in answer.headers
-    assert len(answer.json()["result"]["tools"]) == 28
+    assert len(answer.json()["result"]["tools"]) == 31
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,11 @@ async def test_a_device_id_that_is_no_text(client: httpx.AsyncClient) -> None:
 async def test_the_menu_is_the_recorded_one(client: httpx.AsyncClient) -> None:
     """Equal except for descriptions and the contents of the house."""
     theirs = {tool["name"]: tool for tool in recorded("tools-list-assist.json")["result"]["tools"]}
+    theirs["calendar__get_events"]["inputSchema"]["properties"]["calendar"]["enum"] = ["Family"]
     ours = (await rpc(client, "tools/list"))["result"]["tools"]
     assert {tool["name"] for tool in ours} - set(theirs) == {"script__welcome_home"}
     assert {name.partition("__")[0] for name in set(theirs) - {tool["name"] for tool in ours}} == {
-        *("calendar", "humidifier", "lawn_mower")
+        "lawn_mower"
     }
     assert [tool["name"] for tool in ours if tool["name"] in theirs] == [
         name for name in theirs if name in {tool["name"] for tool in ours}
@@ -213,7 +214,7 @@ async def test_the_sdk_client(
 ) -> None:
     async with sdk(home, mode) as client:
         assert client.protocol_version == version
-        assert len((await client.list_tools()).tools) == 28
+        assert len((await client.list_tools()).tools) == 31
         result = await client.call_tool("intent__HassTurnOn", {"name": "Kitchen light"})
         assert not result.is_error
         failure = await client.call_tool("intent__HassTurnOn", {"name": "Lamp"})
