@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from assistant.brains.offline.frames import (
     AMOUNTS,
@@ -11,6 +12,7 @@ from assistant.brains.offline.frames import (
     command_for,
     commands,
     each,
+    is_step,
     of_room,
     one_of,
     take_amount,
@@ -41,9 +43,15 @@ def lights(sentence: Sentence) -> Reading | None:
         white = sentence.take("number")
     if colour or white:
         sentence.take("set", "turn", "on", "colour")
-        slots = (
+        slots: dict[str, Any] = (
             {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
         )
+        if sentence.has("percent", "brightness", *AMOUNTS):
+            sentence.take("brightness")
+            amount = take_amount(sentence)
+            if amount is None:
+                return None
+            slots |= {"brightness": within(amount)}
         made = commands(sentence, sentence.targets(("light",), "light"), "HassLightSet", **slots)
         said = colour.text if colour else ""
         return [
@@ -58,7 +66,9 @@ def lights(sentence: Sentence) -> Reading | None:
         return None
     amount = take_amount(sentence)
     factor = take_factor(sentence) if amount is None else 1.0
-    by = way and amount is not None and sentence.has("number") and not sentence.has("to")
+    by = is_step(sentence, way, amount) or (
+        way and amount is not None and sentence.has("number") and not sentence.has("to")
+    )
     sentence.take("set", "turn", "on", "up", "down", "by")
     if not sentence.names_targets() and not (way and (sentence.has("brighten", "dim") or word)):
         return None
@@ -231,7 +241,7 @@ def volume(sentence: Sentence) -> Reading | None:
     if amount is None and not way:
         return None
     factor = take_factor(sentence) if amount is None else 1.0
-    by = way and amount is not None and sentence.has("by")
+    by = is_step(sentence, way, amount)
     sentence.take("set", "turn", "by", "on")
     targets = _players(sentence, ("playing",))
     if amount is not None and not by:

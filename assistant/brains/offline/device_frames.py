@@ -246,6 +246,8 @@ def _scenes(sentence: Sentence) -> Reading | None:
 
 def _switches(sentence: Sentence) -> Reading | None:
     on, off = sentence.take("on"), sentence.take("off")
+    if not on and not off and not sentence.has("number", "percent", "colours"):
+        on = sentence.take("put_on")  # "pon la cafetera"
     if not on and not off:
         fans = any(
             one.tag == "kind" and one.value[1] == "fan" for some in sentence.pieces for one in some
@@ -257,7 +259,8 @@ def _switches(sentence: Sentence) -> Reading | None:
     intent = "HassTurnOn" if on else "HassTurnOff"
     sentence.take("turn", "set", "again", "start")
     things = sentence.has("thing", "kind", "area", "floor", "it", "one", "here", "both")
-    if sentence.has("all") and off and not sentence.has("thing", "kind", "it"):
+    if sentence.has("all") and off and not sentence.has("thing", "kind"):
+        sentence.take("it")  # "apágalo todo"
         return _everything_off(sentence)
     if not things:
         return None

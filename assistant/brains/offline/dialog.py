@@ -226,7 +226,7 @@ def _another_time(
 
 
 def _only(pieces: Sequence[Sequence[Piece]], allowed: set[str]) -> bool:
-    known = allowed | {"filler", "article", "and"}
+    known = allowed | {"filler", "article", "and", "to"}
     return all(any(piece.tag in known for piece in some) for some in pieces)
 
 

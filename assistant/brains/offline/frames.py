@@ -175,9 +175,21 @@ def take_way(sentence: Sentence, more: str, less: str) -> float:
 
 
 def is_step(sentence: Sentence, way: float, amount: float | None) -> bool:
-    """Take "by" and "another" and return True if the amount is a difference: "by ten percent"."""
-    by = bool(sentence.take("by", "more", "less"))
+    """Take "by" and "another" and return True if the amount is a difference: "by ten percent", "un
+    diez por ciento"."""
+    by = bool(sentence.take("by", "more", "less")) or _has_article(sentence)
     return bool(way) and amount is not None and sentence.has("number") and by
+
+
+def _has_article(sentence: Sentence) -> bool:
+    # "un diez por ciento", but not "a un diez por ciento"
+    before = [{"to"}, {"to"}]
+    for options in sentence.pieces:
+        tags = {one.tag for one in options}
+        if "number" in tags:
+            return "article" in before[-1] and "to" not in before[-2]
+        before.append(tags)
+    return False
 
 
 # Commands.

@@ -3,10 +3,11 @@
 Each `phrases/LANGUAGE.toml` contains the following:
 
 - `meanings`: words and phrases by meaning (`turn`, `on`, `brighten`). `filler` can be left out.
+- `verbs`: verbs by meaning, with all their forms that ask for something (Spanish only).
 - `kinds`: nouns for kinds of devices, in addition to those of `assistant/tools/vocabulary`.
 - `colours`: names of colours, with the names that Home Assistant knows.
 - `white`: names of white tones, with their temperature in kelvin.
-- `names`: what people say for a scene or script with a usual English name.
+- `names`: what people say for a scene, script or device with a usual English name.
 """
 
 import re
@@ -19,6 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from assistant.brains.offline.names import Name, Names, number_words
+from assistant.brains.offline.spanish_verbs import (
+    asking_forms,
+    forbidding_forms,
+    forbids,
+    past_forms,
+    stems,
+    tells,
+    without_pronouns,
+)
 from assistant.speech.language.spanish import integer
 from assistant.tools.house.names import slips, stemmed
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
@@ -54,8 +64,8 @@ _NEVER_SET = frozenset("binary_sensor camera event person sensor sun todo weathe
 _COUNTED = frozenset({"percent", "degrees", "hour", "minute", "second_unit"})
 _MOST_WORDS = 7  # in one phrase or name
 _SHORTEST_TYPO = 5  # letters; shorter words differ from others by a single letter too often
+_PAUSE = re.compile(r"[,;:.](?!\d)")
 _TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
-_ENCLITIC = re.compile(r"(\w{3,}?)(?P<to>me|nos)?(?P<it>l[oa]s?)?")
 # Words of names and sentences that distinguish nothing.
 _SMALL = frozenset(
     "the a an of in on at my our el la los las un una de del en mi al lo "
@@ -78,8 +88,12 @@ class Piece:
 class Lexicon:
     phrases: Mapping[str, tuple[Piece, ...]]  # by folded text
     numbers: Mapping[str, float]
-    names: Mapping[str, str] = field(default_factory=dict)  # usual names of scenes
+    names: Mapping[str, str] = field(default_factory=dict)  # usual English names
     firsts: frozenset[str] = field(default_factory=frozenset)  # first words of phrases
+    verbs: frozenset[str] = frozenset()  # forms that ask for something
+    stems: frozenset[str] = frozenset()  # of these verbs
+    past: frozenset[str] = frozenset()  # forms that ask for nothing, with their accents
+    forbidding: frozenset[str] = frozenset()  # forms after "no"
 
 
 @cache
@@ -87,6 +101,11 @@ def lexicon(language: str) -> Lexicon:
     """Return the lexicon of a language in `LOOSE_LANGUAGES`."""
     written = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     phrases: dict[str, list[Piece]] = defaultdict(list)
+    verbs = {tag: tuple(some) for tag, some in written.get("verbs", {}).items()}
+    for tag, some in verbs.items():
+        for form in dict.fromkeys(form for verb in some for form in asking_forms(verb)):
+            phrases[words_of(form)].append(Piece(tag, form))
+    asking = frozenset(phrases)
     for tag, texts in (written["meanings"] | written.get("asking", {})).items():
         for text in texts:
             phrases[words_of(text)].append(Piece(tag, text))
@@ -100,7 +119,32 @@ def lexicon(language: str) -> Lexicon:
     found = {text: tuple(pieces) for text, pieces in phrases.items()}
     names = {words_of(text): name for text, name in written.get("names", {}).items()}
     firsts = frozenset(text.split()[0] for text in (*found, *numbers))
-    return Lexicon(found, numbers, names, firsts)
+    every = [verb for some in verbs.values() for verb in some]
+    told = {form for verb in every for form in past_forms(verb)} - _words_in(written)
+    beginnings = frozenset(words_of(stem) for verb in every for stem in stems(verb))
+    never = frozenset(words_of(form) for verb in every for form in forbidding_forms(verb))
+    return Lexicon(found, numbers, names, firsts, asking, beginnings, frozenset(told), never)
+
+
+def _words_in(written: Mapping[str, Any]) -> set[str]:
+    """Return the words of all questions, in which a past form is no mistake: "dejé la luz..."."""
+    return {
+        word
+        for texts in written.get("asking", {}).values()
+        for text in texts
+        for word in text.split()
+    }
+
+
+def asks_for_nothing(text: str, language: str) -> bool:
+    """Return True if the sentence forbids something or tells of something: "no apagues la luz",
+    "apagué la luz"."""
+    known = lexicon(language)
+    if not known.verbs:
+        return False
+    if not known.past.isdisjoint(written_tokens(text.lower())):
+        return True
+    return any(forbids(tokens(part), known.forbidding) for part in _PAUSE.split(text))
 
 
 def words_of(text: str) -> str:
@@ -225,7 +269,7 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
     Returns None if a word has no known meaning.
     """
     known = lexicon(language)
-    words = [part for word in tokens(text) for part in _with_pronoun(word, known)]
+    words = [part for word in tokens(text) for part in _words(word, known)]
     found: list[list[Piece]] = []
     at = 0
     while at < len(words):
@@ -239,14 +283,10 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
     return found
 
 
-def _with_pronoun(word: str, known: Lexicon) -> list[str]:
-    # Spanish: "apágala" is "apaga" and a pronoun.
-    found = _ENCLITIC.fullmatch(word)
-    if found is None or word in known.phrases or "enclitico" not in known.phrases:
+def _words(word: str, known: Lexicon) -> list[str]:
+    if not known.verbs or word in known.phrases:
         return [word]
-    if found[1] not in known.phrases:
-        return [word]
-    return [found[1], "enclitico"] if found["it"] else [found[1]]
+    return without_pronouns(word, known.verbs)
 
 
 def _longest(
@@ -285,6 +325,8 @@ def _figure(text: str) -> Piece:
 def _mended(word: str, known: Lexicon, index: NameIndex) -> list[Piece]:
     if parts := index.part(word):
         return parts
+    if tells(word, known.stems):
+        return []
     right = nearest_word(word, {*known.firsts, *index.words})
     if right is None:
         return []

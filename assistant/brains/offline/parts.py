@@ -43,13 +43,14 @@ def plain(text: str, language: str) -> str:
     """Return the sentence without polite words at its start or end."""
     words, known = tokens(text), lexicon(language)
 
-    def polite(some: Sequence[str]) -> bool:
-        pieces = known.phrases.get(" ".join(some), ())
-        return any(one.tag == "filler" for one in pieces) and (len(some) > 1 or len(some[0]) > 3)
+    def polite(some: Sequence[str], joint: str = "") -> bool:
+        tags = {one.tag for one in known.phrases.get(" ".join(some), ())}
+        return joint in tags or ("filler" in tags and (len(some) > 1 or len(some[0]) > 3))
 
     start, end = 0, len(words)
     while size := next(
-        (n for n in range(5, 0, -1) if start + n < end and polite(words[start : start + n])), 0
+        (n for n in range(5, 0, -1) if start + n < end and polite(words[start : start + n], "and")),
+        0,
     ):
         start += size
     while size := next(

@@ -11,6 +11,7 @@ from assistant.brains.offline.lexicon import (
     LOOSE_LANGUAGES,
     Lexicon,
     NameIndex,
+    asks_for_nothing,
     lexicon,
     tokens,
     written_tokens,
@@ -63,6 +64,8 @@ class Reader:
         """Return all commands of a sentence in order, or [] if any part of it isn't understood."""
         base = language.partition("-")[0]
         loose = base in LOOSE_LANGUAGES
+        if loose and asks_for_nothing(text, base):
+            return []
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed

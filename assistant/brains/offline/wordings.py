@@ -12,6 +12,7 @@ Each `wordings/LANGUAGE.toml` contains the following, with regular expressions f
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -43,7 +44,7 @@ def _load(language: str) -> _Wordings | None:
     def pattern(text: str) -> re.Pattern[str]:
         while _PLACEHOLDER.search(text):  # a part can contain other parts
             text = _PLACEHOLDER.sub(lambda found: parts[found[1]], text)
-        return re.compile(text, re.IGNORECASE)
+        return re.compile(_without_accents(text), re.IGNORECASE)
 
     return _Wordings(
         {
@@ -58,18 +59,24 @@ def _load(language: str) -> _Wordings | None:
             for text in one["said"]
         ),
         written["units"],
-        re.compile(rf"(?:{parts['polite']})\b[ ,]+", re.IGNORECASE),
-        re.compile(rf"[ ,]+(?:{parts['after']})$", re.IGNORECASE),
+        pattern(rf"(?:{parts['polite']})\b[ ,]+"),
+        pattern(rf"[ ,]+(?:{parts['after']})$"),
     )
+
+
+def _without_accents(text: str) -> str:
+    """Return a text of the same length without accents, which people often leave out."""
+    return "".join(unicodedata.normalize("NFKD", one)[0] for one in text)
 
 
 def wordings(topic: str, text: str, language: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the meanings of a sentence in a topic, each with the texts of its named groups."""
     known = _load(language)
     for said in _without_politeness(text, known) if known is not None else ():
+        plain = _without_accents(said)
         for key, pattern in known.topics[topic] if known is not None else ():
-            if (found := pattern.fullmatch(said)) is not None:
-                yield key, _groups(found)
+            if (found := pattern.fullmatch(plain)) is not None:
+                yield key, _groups(found, said)
 
 
 def reworded(text: str, language: str, length: Mapping[str, int], last: str) -> Iterator[str]:
@@ -80,26 +87,30 @@ def reworded(text: str, language: str, length: Mapping[str, int], last: str) -> 
         return
     span = " ".join(f"{number} {known.units[unit]}" for unit, number in length.items())
     for said in _without_politeness(text, known):
+        plain = _without_accents(said)
         for template, after, pattern in known.rewords:
-            if after in ("", last) and (found := pattern.fullmatch(said)) is not None:
+            if after in ("", last) and (found := pattern.fullmatch(plain)) is not None:
                 filled = template
-                for name, part in _groups(found).items():
+                for name, part in _groups(found, said).items():
                     filled = filled.replace(f"{{{name}}}", part)
                 yield filled.replace(LENGTH, span)
 
 
-def _groups(found: re.Match[str]) -> dict[str, str]:
-    return {name: part.strip() for name, part in found.groupdict().items() if part}
+def _groups(found: re.Match[str], said: str) -> dict[str, str]:
+    """Return the texts of the named groups as they are written in the sentence."""
+    spans = {name: said[slice(*found.span(name))] for name in found.groupdict() if found[name]}
+    return {name: part.strip() for name, part in spans.items()}
 
 
 def _without_politeness(text: str, known: _Wordings) -> Iterator[str]:
     """Yield the sentence, and then the sentence with one more polite word removed each time."""
-    said = " ".join(text.replace("’", "'").split()).strip(_END)
+    said = " ".join(unicodedata.normalize("NFC", text).replace("’", "'").split()).strip(_END)
     while said:
         yield said
-        if (ended := known.after.search(said)) is not None:
+        plain = _without_accents(said)
+        if (ended := known.after.search(plain)) is not None:
             yield said[: ended.start()].strip(_END)
-        begun = known.before.match(said)
+        begun = known.before.match(plain)
         if begun is None:
             return
         said = said[begun.end() :].strip(_END)
