@@ -37,6 +37,7 @@ from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.execution.guards import LIMITS
+from assistant.tools.execution.ledger import DONE_ALREADY
 from assistant.tools.execution.requests import lost
 from integrations.errors import IntegrationError
 from integrations.mcp.servers import HOME_ASSISTANT
@@ -60,6 +61,18 @@ def gives_data(outcome: ToolOutcome) -> bool:
     answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
+
+
+def _settled(earlier: ToolOutcome, outcome: ToolOutcome) -> ToolOutcome:
+    """Return what has become of an earlier outcome, now that a question has led to `outcome`."""
+    if earlier.id == outcome.id:
+        return outcome
+    # The model made the call again while the person was asked.
+    waited = earlier.decision is Decision.NEEDS_CONFIRMATION and earlier.rule == DONE_ALREADY
+    same = (earlier.server, earlier.name) == (outcome.server, outcome.name)
+    if waited and same and set(earlier.entities) == set(outcome.entities):
+        return replace(outcome, id=earlier.id, rule=DONE_ALREADY)
+    return earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +297,7 @@ class Confirming:
 
     def _note(self, outcome: ToolOutcome) -> None:
         outcomes = self._turn.outcomes
-        outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
+        outcomes[:] = [_settled(one, outcome) for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
         confirmed = settlement is not None and settlement.verdict == "yes"

@@ -256,6 +256,38 @@ async def test_a_reported_behaviour(tmp_path: Path, name: str) -> None:
         assert ended(turn) == (LIVE, None)
 
 
+# Google's migration page of gemini-3.8-live: a call is repeated, and can be worded differently
+SHORT = LOUDER.name.rpartition("__")[2]
+AGAIN = {
+    "under its short name": Call(SHORT, LOUDER.args, undeclared=True),
+    "through call_tool": Call(
+        "call_tool", {"name": SHORT, "arguments": LOUDER.args}, undeclared=True
+    ),
+    "with a room": Call(LOUDER.name, {**(LOUDER.args or {}), "area": "Kitchen"}),
+    "in lower case": Call(LOUDER.name, {"name": "kitchen speaker", "volume_step": 10}),
+}
+
+
+@pytest.mark.parametrize("again", AGAIN)
+async def test_a_call_that_is_repeated_in_other_words_is_made_once(
+    tmp_path: Path, again: str
+) -> None:
+    steps = [LOUDER, AGAIN[again], Say("It is louder."), Done()]
+    service = GeminiSimulator([Turn("text", steps)])
+    async with scene(tmp_path, service, brain={"order": [LIVE]}, gemini={"menu": "whole"}) as on:
+        assert said(await on.ask("make the kitchen speaker louder")) == "It is louder."
+        assert len(on.house_calls) == 1
+
+
+async def test_calls_that_differ_in_what_they_do_are_all_made(tmp_path: Path) -> None:
+    other = Call(LOUDER.name, {"name": "Kitchen speaker", "volume_step": 5})
+    bread = Call(ADD.name, {**(ADD.args or {}), "item": "bread"})
+    steps = [LOUDER, other, ADD, bread, Say("All done."), Done()]
+    async with scene(tmp_path, GeminiSimulator([Turn("text", steps)])) as on:
+        assert said(await on.ask("do all of it")) == "All done."
+        assert len(on.house_calls) == 4
+
+
 # pydantic/pydantic-ai, realtime/google.py, observed with gemini-3.8-live: a resumed session still
 # waits for the calls that went under with their connection, and takes the next input only for the
 # end of their exchange. If they are answered first, its reaction comes at any time.

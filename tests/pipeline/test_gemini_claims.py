@@ -1,6 +1,7 @@
 """Tests of a model that claims to have opened what stays shut: our own sentence is spoken
 instead."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import pytest
 from assistant.domain.tool_call import Decision
 from audio.player import NullPlayer
 from tests.pipeline.dialogues import dialogue
-from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, said, scene
+from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, said, scene, settled
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step, Turn
+from tests.simulators.script import Call, CallTogether, Done, Hear, OnceTurn, Say, Step, Turn
 
 UNLOCK = Call("intent__HassTurnOff", {"name": "Front door"})
 GARAGE = Call("intent__HassTurnOn", {"name": "Garage door"})
@@ -61,6 +62,59 @@ def door(on: Scene) -> str:
 VOICES = pytest.mark.parametrize(
     ("brain", "voice"), [(LIVE, "espeak"), (LIVE, "gemini"), (ONCE, "espeak"), (ONCE, "gemini")]
 )
+
+OFF, DOOR = UNLOCK.name, {"name": "Front door"}
+AGAIN: Mapping[str, Call] = {
+    "the same": UNLOCK,
+    "the tool's other name": Call("HassTurnOff", DOOR, undeclared=True),
+    "the door's name in lower case": Call(OFF, {"name": "front door"}),
+    "with a domain": Call(OFF, {**DOOR, "domain": ["lock"]}),
+    "with a room": Call(OFF, {**DOOR, "area": "Hallway"}),
+}
+
+
+class Ponders(Types):
+    """A person who answers after the model has made all of its calls."""
+
+    def __init__(self, line: str, service: GeminiSimulator, calls: int) -> None:
+        super().__init__(line)
+        self._service, self._calls = service, calls
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        def made() -> bool:
+            return settled(self._service.turns[0]) == ["answered"] * self._calls
+
+        await asyncio.to_thread(self._service.wait_until, made)
+        return await super().ask(question, hidden=hidden)
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["in one frame", "one after the other"])
+@pytest.mark.parametrize("again", AGAIN)
+async def test_a_call_that_is_made_again_is_asked_about_once(
+    tmp_path: Path, again: str, together: bool
+) -> None:
+    call = AGAIN[again]
+    both = [CallTogether(UNLOCK, call)] if together else [UNLOCK, call]
+    made = service(LIVE, [*both, *CLAIMS])
+    yes = Ponders("yes", made, 2)
+    async with scene(tmp_path, made, prompter=yes, brain={"order": [LIVE]}) as on:
+        turn = await on.ask(TEXT)
+        assert said(turn) == f"{QUESTION} OK, unlocking it."
+        assert on.house_calls == [(OFF, DOOR)]
+        first, second = turn.outcomes
+        assert (first.decision, second.decision) == (Decision.CONFIRMED, Decision.CONFIRMED)
+        assert second.rule == "done_already"
+
+
+async def test_a_no_is_the_answer_to_a_call_that_was_made_again_too(tmp_path: Path) -> None:
+    made = service(LIVE, [UNLOCK, AGAIN["with a room"], *CLAIMS])
+    no = Ponders("no", made, 2)
+    async with scene(tmp_path, made, prompter=no, brain={"order": [LIVE]}) as on:
+        turn = await on.ask(TEXT)
+        assert said(turn) == f"{QUESTION} {LEFT}"
+        assert [one.decision for one in turn.outcomes] == [Decision.DENIED] * 2
+
+
 REFUSALS: Mapping[str, dict[str, Any]] = {
     "ruled out": {"secure": "deny"},
     "guests": {"mode": "guest"},

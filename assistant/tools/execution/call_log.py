@@ -106,7 +106,7 @@ class CallCounter:
         limits, key = self._limits, request.entry.work_id
         if limits is None:
             return await go_on()
-        alike = likeness(request.call.name, request.call.arguments)
+        alike = likeness(request.entry.tool, request.call.arguments)
         over = limits.begin(request.turn_id, key, tier, alike)
         if over is not None:
             return await self._call_log.limit(request, over, tier)

@@ -15,6 +15,7 @@ from assistant.tools.catalog.approvals import kind_of
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.call_log import CallLog
 from assistant.tools.execution.guards import CallGuards, Hushed, Taint
+from assistant.tools.execution.ledger import DONE_ALREADY
 from assistant.tools.execution.requests import Frozen, Pending, Refusal, Request, Way, asked
 from assistant.tools.policy.rules import PolicyDecision, Ruling
 
@@ -115,16 +116,14 @@ class Confirmations:
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
-    def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return True if an identical call of the turn is queued or waiting for the answer."""
+    def waits_for(self, request: Request) -> bool:
+        """Return True if a call of the turn that does the same is queued or waiting for the
+        answer."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
-        wanted = dict(verdict.arguments), request.call.name
         behind = (one for _, _, one in self._queued if one.question.turn_id == request.turn_id)
-        return any(
-            (dict(one.verdict.arguments), one.call.name) == wanted for one in (waiting, *behind)
-        )
+        return any(request.entry.is_like(one.entry) for one in (waiting, *behind))
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
         """Return True if an earlier "yes, always" of today covers exactly this call."""
@@ -153,8 +152,8 @@ class Confirmations:
         """
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
-            if self.waits_for(request, verdict):
-                return await self._asked(request, way, verdict)
+            if self.waits_for(request):
+                return await self._asked(request, way, replace(verdict, rule=DONE_ALREADY))
             barred = None if self._may_queue(request) else "busy"
             queued = barred is None
         if barred is not None:
@@ -168,7 +167,7 @@ class Confirmations:
         question = self._question(request, verdict)
         frozen = Frozen(
             question,
-            request.call,
+            request.entry,
             verdict,
             _kind(way, verdict),
             request.sentences.say(verdict.left, **verdict.values),

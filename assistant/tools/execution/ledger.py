@@ -34,6 +34,7 @@ class Entry:
     key: str  # its id in the journal, unique within the turn
     answer: asyncio.Future[ToolOutcome]
     tool: str  # as in the menu, where a call can name it in two ways; at first as called
+    effect: str = ""  # equal for calls of the tool that do the same; "" if not known yet
     order: int | None = None  # among all sent calls; None: not sent
     tier: Tier = Tier.READ
     entities: tuple[str, ...] = ()
@@ -47,6 +48,17 @@ class Entry:
 
     def resolve(self, tool: str) -> None:
         self.tool = tool
+
+    def judge(self, effect: str) -> None:
+        self.effect = effect
+
+    def is_like(self, other: "Entry") -> bool:
+        """Return True if both calls do the same, whatever they call the tool and its targets."""
+        if self.tool != other.tool:
+            return False
+        if self.effect and self.effect == other.effect:
+            return True
+        return self.call.sentence is None and _plain(self.call) == _plain(other.call)
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
         self.order, self.tier, self.entities = order, tier, entities
@@ -106,7 +118,7 @@ class Ledger:
         if heard and mentions("repeatedly", heard):
             return None
         earlier = [
-            one for one in self._of(entry.turn_id) if one is not entry and _alike(one, entry)
+            one for one in self._of(entry.turn_id) if one is not entry and entry.is_like(one)
         ]
         twin = next((one for one in reversed(earlier) if one.order is not None), None)
         if twin is None or (twin.sent is not None and twin.sent.failed):
@@ -145,10 +157,6 @@ class Ledger:
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
             del self._entries[name]
-
-
-def _alike(one: Entry, other: Entry) -> bool:
-    return one.tool == other.tool and _plain(one.call) == _plain(other.call)
 
 
 def _plain(call: ToolCall) -> str:

@@ -1,5 +1,6 @@
 """The stages of a call in the toolbox, and the outcomes of calls that aren't sent."""
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -68,6 +69,7 @@ class Way:
     name: str  # as the server names it
     tier: Tier  # of the tool itself, before its targets are known
     sounds: bool = True  # may make a sound in a room, if its targets are unknown
+    by_target: bool = False  # acts on the entities that some of its arguments select
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
         if verdict.tier is Tier.READ:
@@ -86,8 +88,35 @@ _SILENT = frozenset(
 SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 
+# Arguments of Home Assistant's tools that select the entities to act on.
+_SELECTING = frozenset(
+    {
+        *("area", "device_class", "domain", "floor", "name"),
+        *("preferred_area_id", "preferred_floor_id"),
+    }
+)
+
+
 def way_of(entry: MenuEntry) -> Way:
-    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry))
+    intent = INTENTS.get(entry.suffix) if entry.of_home else None
+    by_target = intent is not None and intent.by_target
+    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry), by_target)
+
+
+def effect_of(way: Way, verdict: PolicyDecision) -> str:
+    """Return a string that is the same for all calls of a tool that do the same.
+
+    A model that repeats a call can name its targets in another way: "front door", or the same with
+    a domain or a room.
+    """
+    touched = sorted({*verdict.entities, *verdict.effects}) if way.by_target else []
+    rest = {
+        name: value
+        for name, value in verdict.arguments.items()
+        if not touched or name not in _SELECTING
+    }
+    written = json.dumps([touched, rest], sort_keys=True, ensure_ascii=False, default=str)
+    return "".join(written.casefold().split())
 
 
 def _sounds(entry: MenuEntry) -> bool:
@@ -200,7 +229,7 @@ class Frozen:
     """A call that is waiting for confirmation, exactly as it was when the person was asked."""
 
     question: Question
-    call: ToolCall
+    entry: Entry  # in the ledger
     verdict: PolicyDecision
     kind: str  # kind of call, for "always"
     left: str  # sentence after a no: "OK, I left the front door locked."

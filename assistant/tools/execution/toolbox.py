@@ -33,7 +33,15 @@ from assistant.tools.execution.executor import CheckAnswer, EngineCalls, Executo
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.ledger import Entry, Ledger, Mutation
 from assistant.tools.execution.outcomes import Sentences
-from assistant.tools.execution.requests import SPOKEN, Refusal, Request, Way, unsent, way_of
+from assistant.tools.execution.requests import (
+    SPOKEN,
+    Refusal,
+    Request,
+    Way,
+    effect_of,
+    unsent,
+    way_of,
+)
 from assistant.tools.execution.verification import WAIT_S
 from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.choices import Narrowing
@@ -318,6 +326,8 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
+        request.entry.judge(effect_of(way, verdict))
+
         def twin() -> Entry | None:
             return self._ledger.twin(request.entry, verdict.tier, request.heard)
 
@@ -347,7 +357,7 @@ class Toolbox:
 
         # Repeating a call that is being asked about doesn't count towards the limits. Neither does
         # a program's call that nobody can be asked about.
-        free = unasked or self._confirmations.waits_for(request, verdict)
+        free = unasked or self._confirmations.waits_for(request)
         tier = Tier.READ if free else verdict.tier
         return await self._counter.within_limits(request, tier, go_on)
 

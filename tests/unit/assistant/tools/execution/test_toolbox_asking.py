@@ -148,9 +148,9 @@ async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(hous
     assert await house.box.next_question("turn", YES) is None
 
 
-async def test_a_no_is_not_asked_away_by_the_same_in_other_words(house: House) -> None:
+async def test_a_no_is_not_asked_away_by_another_call_that_does_it(house: House) -> None:
     first = await asked(house)
-    assert await ask(house, OFF, {"name": "lock.front_door"}) is None
+    assert await ask(house, "script__welcome_home", {}) is None  # which unlocks the same door
     await ask(house, ON, GARAGE)
     await house.box.settle(first, Settlement("no"))
     same = await house.box.next_question("turn", Settlement("no"))
@@ -159,6 +159,29 @@ async def test_a_no_is_not_asked_away_by_the_same_in_other_words(house: House) -
     other = await house.box.next_question("turn", Settlement("no"))
     assert isinstance(other, Question)
     assert other.text == "Open the garage door?"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (OFF, DOOR),
+        (OFF, {"name": "front door"}),
+        (OFF, {"name": "lock.front_door"}),
+        (OFF, {**DOOR, "domain": ["lock"]}),
+        ("intent__HassTurnOff", DOOR),
+    ],
+)
+async def test_the_same_call_waits_for_the_same_answer(
+    house: House, tool: str, arguments: dict[str, Any]
+) -> None:
+    first = await asked(house)
+    assert await ask(house, tool, arguments) is None
+    settled = await house.box.settle(first, YES)
+    assert settled is not None
+    assert await house.box.next_question("turn", YES) is None
+    again = await house.do(tool, arguments, situation=ASK)
+    assert (again.status, again.rule) == (Status.DONE, "done_already")
+    assert len(house.demo.calls) == 1
 
 
 async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
@@ -549,6 +572,7 @@ class TestAlways:
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
             await house.box.settle(question, Settlement("yes", "voice", always=True))
+            house.turn = "another"
             assert (await ask(house, VACUUM, {})) is not None
 
 
