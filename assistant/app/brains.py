@@ -18,8 +18,9 @@ from assistant.app.model_access import (
     why_no_local_model,
 )
 from assistant.brains.briefing.briefer import Briefer
+from assistant.brains.choice import Grasp
 from assistant.brains.fallback import FallbackBrain
-from assistant.brains.home_assistant import DryRun, Ear, HomeAssistantBrain
+from assistant.brains.home_assistant import DryRun, Ear, HomeAssistantBrain, Said
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener, make_recognizer
 from assistant.brains.prefer_local import PreferLocalBrain
@@ -27,7 +28,7 @@ from assistant.brains.slots import LOCAL, AbsentBrain, Budget, FallbackNotices
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
-from assistant.domain.brain import Brain, ConversationOwner, FaultKind
+from assistant.domain.brain import Brain, ConversationOwner, FaultKind, TurnRequest
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
 from assistant.domain.tool_call import SentenceMatch
@@ -40,6 +41,9 @@ from integrations.owner import OwnedTasks
 if TYPE_CHECKING:  # imported only if Gemini is used
     from assistant.brains.gemini.brain import GeminiLiveBrain
     from assistant.brains.gemini_once import GeminiOnceBrain
+
+# Seconds that the grammar waits for the engine, which runs in the same house, before it acts.
+ENGINE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +263,13 @@ class _BrainFactory:
     async def _home_assistant(self) -> Brain | None:
         if not await self._engine_there("the brain home-assistant"):
             return None
-        last = self._settings.brain.order[-1] == "home-assistant"
         return HomeAssistantBrain(
-            self._ear, self._dry_run(), self._home.catalogue, last=last, note=self._note
+            self._ear, self._dry_run(), self._home.catalogue, grasp=self._grasp, note=self._note
         )
+
+    async def _grasp(self, request: TurnRequest, said: Said) -> Grasp:
+        own = await self._offline()
+        return await own.consider(request, said.text, said.language, keep=not said.own_ear)
 
     def _note(self, owner: ConversationOwner, match: SentenceMatch) -> None:
         if self._own_brain is not None:
@@ -274,8 +281,7 @@ class _BrainFactory:
 
         client = ChatClient(chat_server(self._settings))
         await self._stack.enter_async_context(aclosing(client))
-        last = self._settings.brain.order[-1] == LOCAL
-        return LocalBrain(client, self._briefer, self._ear, self._home.catalogue, last=last)
+        return LocalBrain(client, self._briefer, self._ear, self._home.catalogue)
 
     async def _engine_there(self, what: str) -> bool:
         """Return False, and add a notice, if Home Assistant has no conversation engine. An
@@ -294,6 +300,14 @@ class _BrainFactory:
     def _dry_run(self) -> DryRun:
         wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
         return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
+
+    async def _match(self, text: str, language: str) -> SentenceMatch | None:
+        """Return what the engine would do with a sentence, or None if it doesn't say so soon."""
+        try:
+            async with asyncio.timeout(ENGINE_S):
+                return await self._dry_run().match(text, language)
+        except (IntegrationError, TimeoutError):
+            return None
 
     async def load(self) -> None:
         for load in self._loads:
@@ -339,7 +353,7 @@ class _BrainFactory:
             expected=home.memories.expected,
             connected=lambda: home.client.connected and home.hub.answered(HOME_ASSISTANT),
             look=home.client.look,
-            last=settings.brain.order[-1] == "offline",
+            match=self._match,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

@@ -208,11 +208,15 @@ class FallbackTurn:
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
         slots = self._ladder.slots_of(self._request.profile)
-        passing = [
-            slot for slot in slots if slot.name in barred and barred[slot.name].kind in PASSING
-        ]
+        passing = [one for one in slots if one.name in barred and barred[one.name].kind in PASSING]
         # If all are barred, waiting for one with a temporary fault is better than giving no answer.
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
+
+    def _after(self, slot: BrainSlot) -> tuple[str, ...]:
+        """Return the brains that follow, and skipped ones only if no others do."""
+        names = [one.name for one in self._ladder.slots_of(self._request.profile)]
+        after = names[names.index(slot.name) + 1 :]
+        return tuple(one for one in after if one not in self._skipped) or tuple(after)
 
     def _worth_another(self, slot: BrainSlot, fault: BrainFault, number: int) -> bool:
         # `number` is that of the attempt that failed.
@@ -234,7 +238,7 @@ class FallbackTurn:
         knew = self._notices.known
         fault = BrainFault("broken", f"{slot.name} ended without an answer.", retryable=True)
         try:
-            turn = slot.brain.begin(self._request)
+            turn = slot.brain.begin(replace(self._request, next_brains=self._after(slot)))
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     if isinstance(event, BrainFault):

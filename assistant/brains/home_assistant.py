@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from assistant.brains.choice import ENGINE, GRAMMAR, Grasp, server
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 _log = logging.getLogger(__name__)
+_GRAMMARS = "Hearth's grammar understands this sentence better."
 _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command can begin this long before the detection
 
 
@@ -244,11 +246,15 @@ class DryRun:
         return None
 
 
+async def _not_read(request: TurnRequest, said: Said) -> Grasp:
+    return Grasp.NONE
+
+
 class HomeAssistantBrain:
     """Serves the sentences that the engine understands, and leaves all others to the next brain.
 
-    The `last` brain says that it hasn't understood a sentence. `note` gets every sentence that was
-    carried out, so that the offline brain understands "and the office too" after it.
+    `grasp` returns how well Hearth's grammar understands a sentence. `note` gets every sentence
+    that was carried out, so that the offline brain understands "and the office too" after it.
     """
 
     def __init__(
@@ -256,19 +262,18 @@ class HomeAssistantBrain:
         ear: Ear,
         dry_run: DryRun,
         catalogue: Catalogue,
-        *,
-        last: bool,
+        grasp: Callable[[TurnRequest, Said], Awaitable[Grasp]] = _not_read,
         note: Callable[[ConversationOwner, SentenceMatch], None] = lambda owner, match: None,
     ) -> None:
         self.ear = ear
         self.dry_run = dry_run
         self.catalogue = catalogue
-        self.last = last
+        self.grasp = grasp
         self.note = note
 
     @property
     def name(self) -> str:
-        return "home-assistant"
+        return ENGINE
 
     def begin(self, request: TurnRequest) -> "HomeAssistantTurn":
         return HomeAssistantTurn(self, request)
@@ -314,16 +319,19 @@ class HomeAssistantTurn:
             return
         if said is not None and said.text and spoken:
             yield Heard(said.text, said.language, said.own_ear)
-        match = await self._match(said)
+        match, grasp = await asyncio.gather(self._match(said), self._grasp(said))
         if not isinstance(match, SentenceMatch):
             for event in self._ending(match):
                 yield event
+            return
+        if server(match, grasp, ENGINE) == GRAMMAR:
+            yield BrainFault("not_understood", _GRAMMARS, retryable=False)
             return
         if not spoken:
             yield Heard(self._request.text or "", match.language)
         yield call_for(match, self._request.turn_id)
         outcome = await self._outcomes.get()
-        if not self._brain.last and found_nothing(outcome):
+        if self._request.next_brains and found_nothing(outcome):
             yield BrainFault("not_understood", outcome.sentence, retryable=False)
             return
         if outcome.status is Status.DONE:
@@ -346,10 +354,15 @@ class HomeAssistantTurn:
             return match
         return "offline.cannot" if self._request.audio is None else "offline.not_caught"
 
+    async def _grasp(self, said: Said | None) -> Grasp:
+        if said is None or self._request.next_brains[:1] != (GRAMMAR,):
+            return Grasp.NONE
+        return await self._brain.grasp(self._request, said)
+
     def _ending(self, reason: BrainFault | str) -> list[BrainEvent]:
         if isinstance(reason, BrainFault):
             return [reason]
-        if not self._brain.last:
+        if self._request.next_brains:
             message = "Home Assistant's own engine does not understand this sentence."
             return [BrainFault("not_understood", message, retryable=False)]
         return self._unheard(reason)

@@ -38,19 +38,15 @@ _NOTHING_HEARD = "No words were recognised for the local model."
 
 
 class LocalBrain:
-    """Handles each turn with a few requests, and keeps no state between turns.
-
-    Only the brain that is `last` in the order answers that it hasn't understood a sentence.
-    """
+    """Handles each turn with a few requests, and keeps no state between turns."""
 
     def __init__(
-        self, client: ChatClient, briefer: Briefer, ear: Ear, catalogue: Catalogue, *, last: bool
+        self, client: ChatClient, briefer: Briefer, ear: Ear, catalogue: Catalogue
     ) -> None:
         self.client = client
         self.briefer = briefer
         self.ear = ear
         self.catalogue = catalogue
-        self.last = last
 
     @property
     def name(self) -> str:
@@ -127,9 +123,9 @@ class LocalTurn:
                     yield event
 
     def _nothing(self, reason: str) -> list[BrainEvent]:
-        if self._brain.last:
-            return unheard(reason, self._request, self._brain.catalogue)
-        return [BrainFault("not_understood", _NOTHING_HEARD, retryable=False)]
+        if self._request.next_brains:
+            return [BrainFault("not_understood", _NOTHING_HEARD, retryable=False)]
+        return unheard(reason, self._request, self._brain.catalogue)
 
 
 def local_fault(error: IntegrationError) -> BrainFault:

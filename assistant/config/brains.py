@@ -48,7 +48,9 @@ class BrainChoice(Section):
     ] = Field(
         default=("gemini-live", "gemini-once", "home-assistant", "offline"),
         description=(
-            "Brains in the order in which Hearth tries them. Hearth skips unavailable brains."
+            "Brains in the order in which Hearth tries them. Hearth skips unavailable brains. If "
+            "`home-assistant` and `offline` follow each other, both read a sentence, and the one "
+            "that understands it better handles it."
         ),
     )
     prefer_local: Literal["never", "sentences", "always"] = Field(

@@ -222,6 +222,8 @@ class TurnRequest:
     heard: str | None = None  # transcript from an earlier attempt at this turn, if any
     note: str = ""  # context that a model needs to understand this turn; "" for none
     owner: ConversationOwner = PEOPLE  # the turn's conversation owner
+    # Brains that are asked if this one doesn't understand the sentence. The last brain says so.
+    next_brains: tuple[str, ...] = ()
 
 
 class BrainTurn(Protocol):

@@ -51,7 +51,7 @@ class Sentence:
         self.scene = scene
         self.tags = {piece.tag for options in pieces for piece in options}
         self._taken: set[int] = set()
-        self.sure = 1.0
+        self.sure = min((max(one.sure for one in some) for some in pieces), default=1.0)
 
     def has(self, *tags: str) -> bool:
         return not self.tags.isdisjoint(tags)

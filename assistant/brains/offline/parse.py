@@ -48,6 +48,7 @@ class ParsedCommand:
     response: str = ""  # type of answer that the template expects: "one_yesno", "how_many"
     colour: str = ""  # as the person said it; the slot has Home Assistant's English word
     later: "ParsedCommand | None" = None  # command to run after the delay
+    guessed: bool = False  # a word was completed, corrected or taken as free text
 
 
 def languages() -> frozenset[str]:
@@ -147,6 +148,7 @@ def _command(result: RecognizeResult, said: str, here: str) -> ParsedCommand:
         response=result.response or "",
         colour=colour.text_clean if colour is not None else "",
         slots=slots,
+        guessed=any(entity.is_wildcard for entity in result.entities_list),
     )
 
 

@@ -139,7 +139,8 @@ class Reader:
     def _loosely(self, text: str, language: str, scene: Scene) -> Reading:
         found = read_loosely(text, language, self._names_of_house(), scene)
         if found is not None:
-            return found[0]
+            reading, sure = found
+            return reading if sure == 1.0 else [_as_guess(one) for one in reading]
         return read_question(text, language, self._names_of_house(), scene)
 
     def _follow_up(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading | None:
@@ -156,6 +157,10 @@ class Reader:
         if self._index is None:
             self._index = NameIndex(self._names)
         return self._index
+
+
+def _as_guess(one: ParsedCommand | Ask) -> ParsedCommand | Ask:
+    return one if isinstance(one, Ask) else replace(one, guessed=True)
 
 
 def whole_or_timed(text: str, language: str, read: Read) -> Reading:

@@ -7,6 +7,7 @@ import pytest
 
 from assistant.brains.fallback import SETTLE_S
 from assistant.domain.brain import (
+    PEOPLE,
     BrainFault,
     FaultKind,
     Heard,
@@ -101,7 +102,27 @@ async def test_what_was_heard_goes_with_the_turn(stage: Stage) -> None:
     stage.expect(live=[[Heard("the light", "en"), fault(retryable=True)], [fault()]], once=[DONE])
     await stage.run()
     assert [turn.request.heard for turn in stage.live.turns] == [None, "the light"]
-    assert stage.once.turns[0].request == replace(REQUEST, heard="the light")
+    wanted = replace(REQUEST, heard="the light", next_brains=("offline",))
+    assert stage.once.turns[0].request == wanted
+
+
+async def test_each_brain_is_told_which_one_follows(stage: Stage) -> None:
+    stage.expect(
+        live=[[fault("blocked")], [fault("blocked")]], once=[[fault("quota")]], offline=[DONE, DONE]
+    )
+    await stage.run()
+    await stage.run()  # without `once`, which is skipped after its quota
+    told = [[turn.request.next_brains for turn in one.turns] for one in (stage.live, stage.once)]
+    assert told == [[("gemini-once", "offline"), ("offline",)], [("offline",)]]
+    assert [turn.request.next_brains for turn in stage.offline.turns] == [(), ()]
+
+
+async def test_a_brain_before_one_that_is_skipped_is_not_the_last(stage: Stage) -> None:
+    stage.expect(live=[DONE])
+    ladder = stage.of(stage.live, stage.once)
+    ladder.slots[1].failed(PEOPLE, fault("quota"))
+    await stage.run(ladder)
+    assert stage.live.turns[0].request.next_brains == ("gemini-once",)
 
 
 async def test_a_sentence_that_the_last_rung_does_not_know_is_its_answer(stage: Stage) -> None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
+from assistant.brains.choice import Grasp
 from assistant.brains.home_assistant import (
     DryRun,
     HomeAssistantBrain,
@@ -78,19 +80,24 @@ async def play(
     *,
     ear: Said | AudioError | None = None,
     spoken: bool = False,
-    last: bool = True,
+    next_brain: str = "",
+    grasp: Grasp = Grasp.NONE,
     status: Status = Status.DONE,
     data: str = "Turned on the lamp",
 ) -> list[BrainEvent]:
     """Play one turn; its one call ends with `status`, and our sentence is "Ours."."""
+
+    async def grammar(request: TurnRequest, said: Said) -> Grasp:
+        return grasp
+
     brain = HomeAssistantBrain(
         Ear(ear),  # type: ignore[arg-type]
         DryRun(Engine(engine)),
         Catalogue(),
-        last=last,
+        grammar,
     )
     request = TurnRequest("t", "en", "voice", None, TurnAudio()) if spoken else TYPED
-    turn = brain.begin(request)
+    turn = brain.begin(replace(request, next_brains=(next_brain,) * bool(next_brain)))
     seen: list[BrainEvent] = []
     async with aclosing(turn.events()) as events:
         async for event in events:
@@ -132,7 +139,7 @@ async def test_where_the_home_says_nothing_we_do() -> None:
 async def test_what_is_not_known_goes_to_the_next_rung(
     engine: IntegrationError | None, spoken: bool
 ) -> None:
-    events = await play(engine, ear=Said("tell me a joke", "en"), spoken=spoken, last=False)
+    events = await play(engine, ear=Said("tell me a joke", "en"), spoken=spoken, next_brain="local")
     fault = events[-1]
     assert isinstance(fault, BrainFault)
     assert (fault.kind, fault.retryable) == ("not_understood", False)
@@ -140,10 +147,29 @@ async def test_what_is_not_known_goes_to_the_next_rung(
 
 
 async def test_a_sentence_for_which_the_engine_finds_no_device_goes_to_the_next_brain() -> None:
-    fault = (await play(status=Status.FAILED, last=False))[-1]
+    fault = (await play(status=Status.FAILED, next_brain="local"))[-1]
     assert isinstance(fault, BrainFault)
     assert (fault.kind, fault.message) == ("not_understood", "Ours.")
-    assert isinstance((await play(status=Status.TIMEOUT, last=False))[-1], TurnDone)
+    assert isinstance((await play(status=Status.TIMEOUT, next_brain="local"))[-1], TurnDone)
+
+
+@pytest.mark.parametrize(
+    ("next_brain", "grasp", "acts"),
+    [
+        ("offline", Grasp.SURE, False),
+        ("offline", Grasp.GUESSED, True),
+        ("offline", Grasp.NONE, True),
+        ("local", Grasp.SURE, True),
+    ],
+)
+@pytest.mark.parametrize("spoken", [False, True])
+async def test_what_the_grammar_understands_better_is_left_to_it(
+    next_brain: str, grasp: Grasp, acts: bool, spoken: bool
+) -> None:
+    events = await play(ear=Said(TEXT, "en"), spoken=spoken, next_brain=next_brain, grasp=grasp)
+    assert any(isinstance(event, ToolCall) for event in events) is acts
+    fault = events[-1]
+    assert acts or (isinstance(fault, BrainFault) and fault.kind == "not_understood")
 
 
 @pytest.mark.parametrize(
@@ -172,11 +198,11 @@ async def test_an_ear_that_fails_is_a_fault() -> None:
     assert events == [BrainFault("broken", "It is gone.", retryable=False)]
 
 
-@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("next_brain", ["", "offline"])
 async def test_an_ear_that_takes_too_long_is_said_and_no_other_rung_hears_the_same(
-    last: bool,
+    next_brain: str,
 ) -> None:
-    events = await play(ear=TookTooLong("too long"), spoken=True, last=last)
+    events = await play(ear=TookTooLong("too long"), spoken=True, next_brain=next_brain)
     said = "I couldn't make that out in time. Please say it again in fewer words."
     assert events == [ReplyText(said, language="en"), TurnDone(understood=False)]
 
