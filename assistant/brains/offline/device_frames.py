@@ -272,10 +272,10 @@ def _switches(sentence: Sentence) -> Reading | None:
 def _everything_off(sentence: Sentence) -> Reading:
     """Switch off the lights, players, fans and switches of the house or of one place. The policy
     excludes devices that have to keep running."""
-    house = sentence.scene.house
+    house, rest = sentence.scene.house, sentence.rest_of
     base = sentence.targets(("light",), "light")
     made: Reading = []
-    for domain in _EVERYTHING:
+    for domain in (rest,) if rest in _EVERYTHING else _EVERYTHING:
         targets = [
             Target(
                 domain=domain,

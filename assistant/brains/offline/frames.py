@@ -31,6 +31,7 @@ _PARTS = {
     "two_thirds": 67.0,
 }
 AMOUNTS = ("number", *_PARTS)
+_REST = frozenset({"rest", "else"})
 LOWEST = 1  # percent; "darker" doesn't switch a lamp off
 _BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
@@ -49,7 +50,15 @@ class Sentence:
         self.pieces = pieces
         self.text = text
         self.scene = scene
-        self.tags = {piece.tag for options in pieces for piece in options}
+        self._left = self._cut()
+        self.tags = {
+            piece.tag
+            for number, options in enumerate(pieces)
+            for piece in options
+            if number <= self._left or piece.tag not in TARGET_TAGS
+        }
+        if self.tags & _REST and self._left < len(pieces):
+            self.tags.add("all")
         self._taken: set[int] = set()
         self.sure = min((max(one.sure for one in some) for some in pieces), default=1.0)
 
@@ -81,10 +90,12 @@ class Sentence:
 
     def targets(self, domains: Iterable[str], default: str = "") -> list[Target]:
         """Take the devices and places. Raises NoTarget if they don't fit these domains."""
-        left = self._cut()
+        left = self._left
         found = []
         for number, options in enumerate(self.pieces):
             targets = [piece for piece in options if piece.tag in TARGET_TAGS]
+            if any(piece.tag in _REST for piece in targets) and left == len(self.pieces):
+                raise NoTarget  # the rest of what?
             if targets and number not in self._taken:
                 self._taken.add(number)
                 if number < left:
@@ -94,12 +105,22 @@ class Sentence:
         self.take("except", "and")
         if left < len(self.pieces):  # "the lights except the office" are those of the house
             found.append([Piece("all", "")])
+            if not self.scene.recent:  # "turn them all off except the office"
+                found = [some for some in found if not {"it", "both"} & {one.tag for one in some}]
         chosen = targets_of(found, frozenset(domains), self.scene, default)
         self.sure = min([self.sure, *(one.sure for one in chosen)])
         return chosen
 
     def names_targets(self) -> bool:
         return self.has("thing", "area", "floor", "kind", "it")
+
+    @property
+    def rest_of(self) -> str:
+        """The domain of "the rest": that of what is left as it is, or "" if that is a room."""
+        left = [piece for some in self.pieces[self._left :] for piece in some]
+        domains = {piece.value[1] for piece in left if piece.tag == "kind"}
+        domains |= {one.partition(".")[0] for p in left if p.tag == "thing" for one in p.value}
+        return domains.pop() if len(domains) == 1 and "rest" in self.tags else ""
 
     def _cut(self) -> int:
         # What follows "except" is left as it is; the policy removes it from the call's targets.

@@ -31,7 +31,7 @@ from assistant.brains.offline.spanish_verbs import (
 )
 from assistant.speech.language.spanish import integer
 from assistant.tools.house.names import slips, stemmed
-from assistant.tools.vocabulary import LANGUAGES, entries, fold
+from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
 
 _FOLDER = Path(__file__).parent / "phrases"
 LOOSE_LANGUAGES = frozenset(path.stem for path in _FOLDER.glob("*.toml"))
@@ -112,6 +112,13 @@ def lexicon(language: str) -> Lexicon:
     for topic, domain in KINDS.items():
         for text in (*entries(topic, language), *written.get("kinds", {}).get(topic, ())):
             phrases[words_of(text)].append(Piece("kind", text, (topic, domain)))
+    # The policy must understand the same exceptions.
+    for topic in ("except", "except_names"):
+        for text in entries(topic, language):
+            said = phrases[words_of(text)]
+            said.append(Piece("except", text))
+            if mentions("everything", text):  # "all but"
+                said.append(Piece("all", text))
     for tag in ("colours", "white"):
         for text, value in written.get(tag, {}).items():
             phrases[words_of(text)].append(Piece(tag, text, value))

@@ -25,6 +25,7 @@ from assistant.brains.offline.question_frames import read_outside, read_question
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
+from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import House
 
 # A length of time as letters: N number, A article, H half, Q quarter, U unit, & "and".
@@ -66,6 +67,7 @@ class Reader:
         loose = base in LOOSE_LANGUAGES
         if loose and asks_for_nothing(text, base):
             return []
+        text = exception_last(text)
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed

@@ -7,7 +7,9 @@ from assistant.brains.offline.lexicon import Piece
 from assistant.tools.house.names import stemmed
 from integrations.home_assistant.house import Entity, House
 
-TARGET_TAGS = frozenset({"thing", "area", "floor", "kind", "here", "all", "both", "it", "one"})
+TARGET_TAGS = frozenset(
+    {"thing", "area", "floor", "kind", "here", "all", "rest", "else", "both", "it", "one"}
+)
 # Covers that let people in. Only the strict templates open them.
 _ENTRANCES = frozenset({"door", "garage", "gate", "window"})
 _CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"gate"})}

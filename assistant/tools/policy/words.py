@@ -2,13 +2,14 @@
 functions are pure."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from assistant.tools.policy.openers import is_opener
 from assistant.tools.vocabulary import entries, find, fold, mentions, mentions_one_of
+from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 # Topics of appliances that have a lamp, which "the lights" doesn't include.
@@ -99,6 +100,8 @@ _ROOMS = (
 )
 _FLOORS = ("floor_down", "floor_up")
 _TAKEN = "qq"  # replaces words that were used already; not in any vocabulary
+# Words beside the names in an exception.
+_SMALL = frozenset("the my our and one ones el la los las de y e o a os as do da em na no".split())
 _VIETNAMESE = re.compile("[đăơư\u1ea0-\u1ef9]")
 _SHORTEST = 3  # fewest letters of a room name at the start of a compound: "Badlicht"
 
@@ -153,14 +156,59 @@ class HeardWords:
 
 def read(house: House, heard: str) -> HeardWords:
     """Divide a person's words into the part that is wanted and the part that is excluded."""
-    words = fold(heard, marks=True).split()
+    words = fold(exception_last(heard), marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
-    cut = find("except", text)
-    if cut is None:
+    cut = find("except", text) or _before_names(house, words)
+    if cut is None or mentions("the_rest", " ".join(words[cut[1] :])):
         return HeardWords(_words(house, words), in_part=in_part)
-    rest, things = _without_things(house, words[cut[1] :])
-    return HeardWords(_words(house, words[: cut[0]]), _words(house, rest), things, in_part)
+    # "All but the kitchen" is about all.
+    wanted = words[: cut[1] if mentions("everything", " ".join(words[slice(*cut)])) else cut[0]]
+    end = _next_command(house, words, cut[1])
+    wanted = [*wanted, *words[end:]]
+    if mentions("the_rest", " ".join(wanted)):  # "the rest" after an exception is all
+        wanted.append("all")
+    said = _words(house, wanted)
+    left, things = _left(house, words[cut[1] : end], kinds_in(said.text))
+    return HeardWords(said, left, things, in_part)
+
+
+def _next_command(house: House, words: list[str], start: int) -> int:
+    """Return the position at which an exception ends because another command follows: "except the
+    kitchen and close the blinds"."""
+    rest, _ = _without_things(house, words[start:])
+    rest, _ = _without_places(house, rest)
+    for at in range(1, len(rest) - 1):
+        named = rest[at + 1] == _TAKEN or rest[at + 1] in _SMALL or kinds_in(rest[at + 1])
+        if any(rest[at] in entries("and", code) for code in _JOINED) and not named:
+            return start + at
+    return len(words)
+
+
+def _left(house: House, words: list[str], wanted: Sequence[Kind]) -> tuple[Words, frozenset[str]]:
+    """Return the words of an exception, and the ids of the entities that it names."""
+    rest, things = _without_things(house, words, wanted)
+    left = _words(house, rest)
+    # In "except the lamp in the bedroom", the bedroom only says which lamp.
+    around = tuple(p for p in left.places if any(p.holds(house.entities[i], house) for i in things))
+    there = {i for i in things if any(place.holds(house.entities[i], house) for place in around)}
+    names = {fold(name) for i in there for name in house.entities[i].names}
+    others = {i for i in things - there if not names & set(map(fold, house.entities[i].names))}
+    places = tuple(place for place in left.places if place not in around)
+    return replace(left, places=places), frozenset(there | others)
+
+
+def _before_names(house: House, words: list[str]) -> tuple[int, int] | None:
+    """Return the position of a word like "but" that only names and kinds follow: "all lights but
+    Zephyra"."""
+    for at, word in enumerate(words[:-1], start=1):
+        if at < 2 or not mentions("except_names", word):
+            continue
+        rest, _ = _without_things(house, words[at:])
+        rest, _ = _without_places(house, rest)
+        if all(word == _TAKEN or word in _SMALL or kinds_in(word) for word in rest):
+            return at - 1, at
+    return None
 
 
 def clauses(house: House, heard: str) -> list[Words]:
@@ -222,11 +270,14 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
     return rest, found
 
 
-def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
+def _without_things(
+    house: House, words: list[str], wanted: Sequence[Kind] = ()
+) -> tuple[list[str], frozenset[str]]:
     """Find entities by their names, the longest name first. Returns the remaining words and the
     entity ids.
 
-    A name doesn't count if it is also the name of a room or a kind of entity ("Lights").
+    A name doesn't count if it is also the name of a room or a kind of entity ("Lights"), unless
+    that kind is wanted: in "the lights except the lamp", the lamp is the one with that name.
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -241,7 +292,9 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
     )
     rest, things = list(words), set()
     for name, entity_id in named:
-        if name in places or (len(name) == 1 and kinds_in(name[0])):
+        kinds = kinds_in(name[0]) if len(name) == 1 else ()
+        is_one = set(kinds) & set(wanted) and not name[0].endswith("s")
+        if name in places or (kinds and not is_one):
             continue
         things.add(entity_id)
         plain = [fold(word) for word in rest]

@@ -10,6 +10,7 @@ from assistant.tools.house.intents import Action
 from assistant.tools.policy.risk import weigh
 from assistant.tools.policy.words import wants_open
 from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions, without
+from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import Entity, House
 
 TABLES = {
@@ -99,6 +100,30 @@ def test_without(text: str, left: str) -> None:
 def test_fold() -> None:
     assert fold("  Ärger_mit  Đèn-Groß! ") == "arger mit den gross"
     assert fold("Đèn Ngủ", marks=True) == "đèn ngủ"
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("Except for the hall, all lights off", "all lights off Except for the hall"),
+        (
+            "leave the hall light on but turn off the rest",
+            "turn off the rest except the hall light",
+        ),
+        ("turn everything off and keep the hall on", "turn everything off except the hall"),
+        ("deja la cocina encendida y apaga el resto", "apaga el resto excepto la cocina"),
+        ("lass die Küche an, und alles andere aus", "alles andere aus außer die Küche"),
+        ("turn off the hall and leave the rest", "turn off the hall"),
+        ("leave the hall on", "leave the hall on"),
+        (
+            "turn off the hall and leave the kitchen on",
+            "turn off the hall and leave the kitchen on",
+        ),
+        ("I'm leaving, turn off the rest", "I'm leaving, turn off the rest"),
+    ],
+)
+def test_an_exception_goes_to_the_end(said: str, last: str) -> None:
+    assert exception_last(said) == last
 
 
 def test_every_language_has_the_same_topics() -> None:

@@ -191,6 +191,11 @@ def test_a_place_means_that_place(heard: str, reached: set[str]) -> None:
 
 EXCEPT = [
     *("turn off all the lights except the kitchen", "all the lights but the kitchen off"),
+    *("all but the kitchen lights off", "turn off all lights but kitchen"),
+    *("except for the kitchen, turn off all the lights", "lights off everywhere bar the kitchen"),
+    *("leave the kitchen on and turn off all the other lights",),
+    *("turn off all the lights and keep the kitchen on",),
+    *("turn off all the lights except the kitchen and close the blinds",),
     *("schalte alle Lichter außer in der Küche aus", "alle Lichter aus, nur nicht die Küche"),
     *("apaga todas las luces menos las de la cocina", "apaga todas las luces excepto la cocina"),
     *("éteins toutes les lumières sauf la cuisine", "apague todas as luzes exceto a cozinha"),
@@ -216,6 +221,8 @@ def test_what_is_left_out_is_left_out(heard: str) -> None:
         ("turn off the den except the ceiling fan", {"fan.den"}),
         ("turn off the den apart from the den TV", {"media_player.tv"}),
         ("turn off the den but leave the heating on", {"climate.den", "climate.den_2"}),
+        ("turn off the den except the reading lamp in the den", {"light.reading"}),
+        ("turn off the den and leave the rest", set()),
     ],
 )
 def test_kinds_and_things_are_left_out_too(heard: str, left: set[str]) -> None:
