@@ -152,12 +152,15 @@ def climate(sentence: Sentence) -> Reading | None:
     if degrees and number is None and sentence.take("half", "half_unit"):
         number = Piece("number", "", 0.5)
     named = any(
-        one.tag == "kind" and one.value[1] == "climate" for some in sentence.pieces for one in some
+        (one.tag == "kind" and one.value[1] == "climate")
+        or (one.tag == "thing" and one.value[0].startswith("climate."))
+        for some in sentence.pieces
+        for one in some
     )
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
     if not about or not (number or way) or sentence.has("percent"):
         return None
-    relative = number is None or (way and number.value < 8)
+    relative = number is None or (way and number.value < 8 and not sentence.has("to"))
     factor = take_factor(sentence) if number is None else 1.0
     sentence.take("set", "turn", "by", "article", "on")
     targets = (

@@ -252,8 +252,7 @@ def _switches(sentence: Sentence) -> Reading | None:
         fans = any(
             one.tag == "kind" and one.value[1] == "fan" for some in sentence.pieces for one in some
         )
-        start = None if fans else sentence.take("start")
-        on, off = start, sentence.take("stop") if fans else None
+        on, off = sentence.take("start"), sentence.take("stop") if fans else None
     if bool(on) == bool(off):
         return None
     intent = "HassTurnOn" if on else "HassTurnOff"

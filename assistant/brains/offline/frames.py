@@ -33,6 +33,7 @@ _PARTS = {
 AMOUNTS = ("number", *_PARTS)
 _REST = frozenset({"rest", "else"})
 LOWEST = 1  # percent; "darker" doesn't switch a lamp off
+MOST_CHOICES = 5  # devices that a question names
 _BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
 

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ _PAUSE = re.compile(r"[,;:.](?!\d)")
 _TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
 # Words of names and sentences that distinguish nothing.
 _SMALL = frozenset(
-    "the a an of in on at my our el la los las un una de del en mi al lo "
+    "the a an of in on at my our s el la los las un una de del en mi al lo "
     "der die das den dem im in am le les l du des d dans o os as do da dos das no na em".split()
 )
 
@@ -89,7 +90,7 @@ class Lexicon:
     phrases: Mapping[str, tuple[Piece, ...]]  # by folded text
     numbers: Mapping[str, float]
     names: Mapping[str, str] = field(default_factory=dict)  # usual English names
-    firsts: frozenset[str] = field(default_factory=frozenset)  # first words of phrases
+    words: frozenset[str] = field(default_factory=frozenset)  # of phrases and numbers
     verbs: frozenset[str] = frozenset()  # forms that ask for something
     stems: frozenset[str] = frozenset()  # of these verbs
     past: frozenset[str] = frozenset()  # forms that ask for nothing, with their accents
@@ -125,12 +126,12 @@ def lexicon(language: str) -> Lexicon:
     numbers = {words_of(text): float(value) for text, value in _numbers(language)}
     found = {text: tuple(pieces) for text, pieces in phrases.items()}
     names = {words_of(text): name for text, name in written.get("names", {}).items()}
-    firsts = frozenset(text.split()[0] for text in (*found, *numbers))
+    words = frozenset(word for text in (*found, *numbers, *names) for word in text.split())
     every = [verb for some in verbs.values() for verb in some]
     told = {form for verb in every for form in past_forms(verb)} - _words_in(written)
     beginnings = frozenset(words_of(stem) for verb in every for stem in stems(verb))
     never = frozenset(words_of(form) for verb in every for form in forbidding_forms(verb))
-    return Lexicon(found, numbers, names, firsts, asking, beginnings, frozenset(told), never)
+    return Lexicon(found, numbers, names, words, asking, beginnings, frozenset(told), never)
 
 
 def _words_in(written: Mapping[str, Any]) -> set[str]:
@@ -184,8 +185,8 @@ class NameIndex:
     def __init__(self, names: Names) -> None:
         self._exact: dict[tuple[str, ...], list[Piece]] = defaultdict(list)
         self._by_word: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self._joined: dict[str, tuple[str, ...]] = {}
-        self.words: set[str] = set()  # stems of the house's names
+        self._apart: dict[str, list[str]] = {}  # "livingroom": ["living", "room"]
+        self.words: set[str] = set()  # of the house's names
         for name in (*names.entities, *names.doors):
             if name.domain not in _NEVER_SET:
                 self._add("thing", name)
@@ -199,11 +200,12 @@ class NameIndex:
         for text in dict.fromkeys((name.text, words_of(name.written))):
             if not (key := key_of(text.split())):
                 continue
-            self.words.update(key)
+            self.words.update(text.split())
             piece = Piece(tag, name.written, name.ids)
             if piece not in self._exact[key]:
                 self._exact[key].append(piece)
-            self._joined["".join(word for word in text.split())] = key
+            if len(parts := text.split()) > 1:
+                self._apart["".join(parts)] = parts
             for word in key if tag == "thing" else ():
                 self._by_word[word].add(key)
 
@@ -226,10 +228,11 @@ class NameIndex:
         """Return the things and places whose name consists of these words, in any order."""
         if words[0] in _SMALL or words[-1] in _SMALL:
             return []
-        found = [one for one in self._exact.get(key_of(words), ()) if not _is_group(words, one)]
-        if not found and len(words) == 1 and (key := self._joined.get(words[0])):
-            found = self._exact[key]
-        return found
+        return [one for one in self._exact.get(key_of(words), ()) if not _is_group(words, one)]
+
+    def apart(self, word: str) -> list[str]:
+        """Return the words of a name that is written as one word, such as "livingroom"."""
+        return self._apart.get(word, [])
 
     def part(self, word: str) -> list[Piece]:
         """Return the things whose name contains this word."""
@@ -258,15 +261,19 @@ def _is_group(words: Sequence[str], name: Piece) -> bool:
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that differs from this one by a single typing error, or None if there
-    is no such word or more than one."""
-    if len(word) < _SHORTEST_TYPO or not word.isalpha():
+    is no such word or more than one. Words of four letters may only have two letters swapped."""
+    if len(word) < _SHORTEST_TYPO - 1 or not word.isalpha():
         return None
     near = {
         one
         for one in known
         if one[0] == word[0] and abs(len(one) - len(word)) < 2 and slips(one, word) < 2
     }
-    return near.pop() if len(near) == 1 else None
+    if len(word) < _SHORTEST_TYPO:
+        near = {one for one in near if sorted(one) == sorted(word)}
+    if len({stemmed(one) for one in near}) == 1:  # "light" and "lights"
+        return min(near, key=lambda one: (abs(len(one) - len(word)), one))
+    return None
 
 
 def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] | None:
@@ -276,21 +283,56 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
     Returns None if a word has no known meaning.
     """
     known = lexicon(language)
-    words = [part for word in tokens(text) for part in _words(word, known)]
-    found: list[list[Piece]] = []
+    words: list[str] = []
+    mended: set[int] = set()  # positions of corrected words
+    for word in tokens(text):
+        found = _known_words(word, known, index)
+        if not found:
+            right = nearest_word(word, known.words | index.words)
+            if right is None or tells(word, known.stems):
+                return None
+            mended.add(len(words))
+            found = [right]
+        words += found
+    pieces: list[list[Piece]] = []
     at = 0
     while at < len(words):
-        size, pieces = _longest(words, at, known, index)
-        if not pieces:
-            size, pieces = 1, _mended(words[at], known, index)
-        if not pieces:
+        size, options = _longest(words, at, known, index)
+        if not options:
+            size, options = 1, index.part(words[at])
+        if not options:
             return None
-        found.append([replace(piece, at=at) for piece in pieces])
+        doubt = 0.8 if mended.intersection(range(at, at + size)) else 1.0
+        pieces.append([replace(one, at=at, sure=min(one.sure, doubt)) for one in options])
         at += size
-    return found
+    return _without_prepositions(pieces)
 
 
-def _words(word: str, known: Lexicon) -> list[str]:
+def _without_prepositions(pieces: list[list[Piece]]) -> list[list[Piece]]:
+    # In "lights off on the upper floor", "on" is not a state.
+    if not any(one.tag == "off" for some in pieces for one in some):
+        return pieces
+    kept = list(pieces)
+    for number, (some, after) in enumerate(pairwise(pieces)):
+        article = any(one.tag == "filler" for one in after)
+        floor = pieces[number + 2] if article and number + 2 < len(pieces) else []
+        if any(one.tag == "on" for one in some) and any(one.tag == "floor" for one in floor):
+            kept[number] = [Piece("filler", some[0].text, at=some[0].at)]
+    return kept
+
+
+def _known_words(word: str, known: Lexicon, index: NameIndex) -> list[str]:
+    """Return a word, with a joined pronoun or name separated, or [] if it is unknown."""
+    if word in known.words or word in index.words or not word[0].isalpha():
+        return _without_pronouns(word, known)
+    if parts := index.apart(word):
+        return parts
+    parts = _without_pronouns(word, known)
+    known_so = parts != [word] or index.part(word) or index.find([word])
+    return parts if known_so else []
+
+
+def _without_pronouns(word: str, known: Lexicon) -> list[str]:
     if not known.verbs or word in known.phrases:
         return [word]
     return without_pronouns(word, known.verbs)
@@ -327,15 +369,3 @@ def _figure(text: str) -> Piece:
     if ":" in text:
         return Piece("clock", text, text)
     return Piece("number", text, float(text.replace(",", ".")))
-
-
-def _mended(word: str, known: Lexicon, index: NameIndex) -> list[Piece]:
-    if parts := index.part(word):
-        return parts
-    if tells(word, known.stems):
-        return []
-    right = nearest_word(word, {*known.firsts, *index.words})
-    if right is None:
-        return []
-    pieces = [*index.find([right]), *known.phrases.get(right, ())] or index.part(right)
-    return [replace(piece, sure=min(piece.sure, 0.8)) for piece in pieces]

@@ -97,7 +97,7 @@ class Parser:
                 key=lambda one: one.text_chunks_matched,  # like hassil
                 default=None,
             )
-        if result is None or _asks_about_the_world(result):
+        if result is None or _asks_about_the_world(result) or _means_one_of_them(result, said):
             return None
         command = _command(result, said, area_id)
         if command.intent in MEMORY_TOOLS:
@@ -121,6 +121,11 @@ def _asks_about_the_world(result: RecognizeResult) -> bool:
     # "Who is the prime minister", for example, matches "who is {zone}".
     state = result.entities.get("state")
     return state is not None and state.is_wildcard
+
+
+def _means_one_of_them(result: RecognizeResult, said: str) -> bool:
+    # "The kitchen one" is not the kitchen at one percent.
+    return "brightness" in result.entities and said.endswith(" one")
 
 
 def _command(result: RecognizeResult, said: str, here: str) -> ParsedCommand:

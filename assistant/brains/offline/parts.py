@@ -8,8 +8,10 @@ from assistant.brains.offline.lexicon import lexicon, tokens
 from assistant.brains.offline.parse import MAX_PARTS
 
 Read = Callable[[str], Reading]
+_NOT_A = r"(?! (?:more|need|longer|one|lights?|music|heating)\b)"  # "no more light"
 _NO = {
-    "en": "no sorry|no wait|no i mean|sorry|no|i mean|i meant|wait no|wait|make that|actually",
+    "en": rf"no sorry|no wait|no i mean|sorry|no{_NOT_A}|i mean|i meant|wait no|wait|make that"
+    "|actually",
     "es": "no perdón|no espera|perdón|no|digo|quiero decir|quería decir|mejor|mejor dicho",
 }
 

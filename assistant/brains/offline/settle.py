@@ -1,5 +1,6 @@
 """Settle which devices a parsed command means, and check that they support it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,7 +9,7 @@ from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import FEW, Target, members
 from assistant.tools.house.names import spoken_place, spoken_things, stemmed
-from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
+from assistant.tools.vocabulary import LANGUAGES, entries, find, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
 
@@ -34,7 +35,10 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         if isinstance(later, Ask):
             return Ask(tuple((one, replace(command, later=own)) for one, own in later.choices))
         return later if isinstance(later, Problem) else replace(command, later=later)
-    command = _with_covers_there(command, house)
+    command = _as_temperature(_with_covers_there(command, house), house)
+    named = _named_there(command, house)
+    if named is not None:
+        return named
     elsewhere = _elsewhere(command, house)
     if elsewhere is not None:
         return elsewhere
@@ -50,6 +54,8 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
     there = [entity for entity in entities if entity.area_id == area_id]
     if len(there) == 1:
         return replace(command, entity_ids=(there[0].entity_id,), area_id=area_id)
+    if command.area_said and not there and (alike := _alike_there(command, house)):
+        return alike
     if command.area_said and not there:
         area = house.areas[command.area_id]
         place = spoken_place((area.name, *area.aliases))
@@ -60,6 +66,21 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
     if _are_twins(chosen):  # nobody can tell them apart, so all of them are set
         return replace(command, entity_ids=(chosen[0].entity_id,), area_id=chosen[0].area_id or "")
     return Ask(tuple((one, replace(command, entity_ids=(one.entity_id,))) for one in chosen))
+
+
+def _alike_there(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
+    """Return the command for the devices of a room with a similar name: "the lamp in the dining
+    room", where there is an "Ikebana lamp"."""
+    domain = command.slots.get("domain")
+    words = {stemmed(word) for word in fold(command.name).split()}
+    found = tuple(
+        (one, replace(command, entity_ids=(one.entity_id,), name=one.name, called=""))
+        for one in house.exposed()
+        if one.domain == domain
+        and one.area_id == command.area_id
+        and any(words <= {stemmed(word) for word in fold(name).split()} for name in one.names)
+    )
+    return found[0][1] if len(found) == 1 else Ask(found) if found else None
 
 
 def _are_twins(entities: Sequence[Entity]) -> bool:
@@ -138,6 +159,50 @@ def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
     if classes in others or not others:
         return command
     return replace(command, slots={**command.slots, "device_class": others})
+
+
+_OF_BRIGHTNESS = re.compile(r"bright|dim|percent|%|por ?ciento|brillo|level|nivel")
+_DEGREES = range(14, 29)  # of a room, in Celsius
+
+
+def _as_temperature(command: ParsedCommand, house: House) -> ParsedCommand:
+    # "Set the bedroom to 20" is about its thermostat, although the templates know only lights.
+    number = command.slots.get("brightness")
+    if command.intent != "HassLightSet" or not command.area_said or number not in _DEGREES:
+        return command
+    if mentions("lights", command.text) or _OF_BRIGHTNESS.search(command.text):
+        return command
+    there = members(Target((), "climate", command.area_id), house)
+    if len(there) != 1:
+        return command
+    one = there[0]
+    return replace(
+        command,
+        intent="HassClimateSetTemperature",
+        slots={"domain": "climate", "temperature": number},
+        entity_ids=(one.entity_id,),
+        name=one.name,
+    )
+
+
+def _named_there(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
+    """Return the command for a device that is called by the word with which the person named its
+    kind: "the lamp upstairs", if one there is called "Lamp"."""
+    domain = command.slots.get("domain")
+    if not isinstance(domain, str) or command.entity_ids or not command.place:
+        return None
+    words = fold(command.text, marks=True).split()
+    cut = find("except", command.text)
+    words = [fold(word) for word in words[: cut[0] if cut else len(words)]]
+    there = members(Target((), domain, command.area_id, command.floor_id), house)
+    called = [one for one in there if any(fold(name) in words for name in one.names)]
+    found = tuple(
+        (one, replace(command, area_id="", entity_ids=(one.entity_id,), name=one.name))
+        for one in called
+    )
+    if not found or len(called) == len(there):
+        return None
+    return found[0][1] if len(found) == 1 else Ask(found)
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:

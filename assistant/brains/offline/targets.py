@@ -7,9 +7,7 @@ from assistant.brains.offline.lexicon import Piece
 from assistant.tools.house.names import stemmed
 from integrations.home_assistant.house import Entity, House
 
-TARGET_TAGS = frozenset(
-    {"thing", "area", "floor", "kind", "here", "all", "rest", "else", "both", "it", "one"}
-)
+TARGET_TAGS = frozenset("thing area floor kind here all rest else both it one called".split())
 # Covers that let people in. Only the strict templates open them.
 _ENTRANCES = frozenset({"door", "garage", "gate", "window"})
 _CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"gate"})}
@@ -92,7 +90,7 @@ def _sorted(
     kinds: list[Target] = []
     places: list[_Place] = []
     kinds_said = [one for options in pieces for one in options if one.tag == "kind"]
-    last_thing = -9
+    last_thing = last_kind = -9
     for options in pieces:
         at = options[0].at
         kind = next((o for o in options if o.tag == "kind" and o.value[1] in domains), None)
@@ -112,13 +110,21 @@ def _sorted(
             places.append(_Place(area, floor, place.text, at))
         elif ids and not (kind is not None and len(ids) > 1 and kind.text.endswith("s")):
             sure = max(o.sure for o in found)
-            things.append(Target(ids, ids[0].partition(".")[0], sure=sure))
+            domain = ids[0].partition(".")[0]
+            if kinds and kinds[-1].domain == domain and at - last_kind <= 1:
+                kinds.pop()  # "the fan Zephyra", "the fan called Zephyra"
+            if things and len(things[-1].ids) > 1 and at - last_thing <= 1:
+                things.pop()  # "the lamp Yelmar", where others are called "Lamp"
+            things.append(Target(ids, domain, sure=sure))
             last_thing = at
+        elif any(o.tag == "called" for o in options):
+            last_kind, last_thing = last_kind + 1, last_thing + 1
         elif kind is not None:
             topic, domain = kind.value
             if at - last_thing <= 1 and things:
                 continue
             kinds.append(Target(domain=domain, topic=topic, word=kind.text, sure=kind.sure))
+            last_kind = at
         elif found or any(o.tag == "kind" for o in options):
             raise NoTarget
         elif any(o.tag == "here" for o in options) and scene.here:

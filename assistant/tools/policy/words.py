@@ -170,6 +170,8 @@ def read(house: House, heard: str) -> HeardWords:
         wanted.append("all")
     said = _words(house, wanted)
     left, things = _left(house, words[cut[1] : end], kinds_in(said.text))
+    if left.places and not (said.places or said.here):  # the lights except the kitchen
+        said = _words(house, [*wanted, "all"])
     return HeardWords(said, left, things, in_part)
 
 
