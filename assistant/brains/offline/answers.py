@@ -3,7 +3,7 @@
 from collections import Counter
 
 from assistant.brains.offline.attribute_answers import list_items
-from assistant.brains.offline.frames import Ask
+from assistant.brains.offline.frames import MOST_CHOICES, Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
@@ -47,7 +47,7 @@ _DONE = {
 }
 # For these, the outcome's own sentence is used as the answer.
 _TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT))
-_MOST_CHOICES = 5  # devices that a question names
+
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 
@@ -127,7 +127,7 @@ def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
             place = spoken_place((area.name, *area.aliases))
             name = say.say("offline.one_in", language, what=name, place=place)
         told.append(str(name))
-    if len(told) > _MOST_CHOICES:
+    if len(told) > MOST_CHOICES:
         return say.say("offline.which_of_many", language)
     first, last = ", ".join(told[:-1]), told[-1]
     return _sentence(say.say("offline.which_of", language, first=first, last=last))

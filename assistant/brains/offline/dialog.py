@@ -1,22 +1,19 @@
-"""Understand sentences that refer to earlier ones: answers to questions, "and the office too"."""
+"""Understand sentences that continue a conversation: "and the office too", "make that 40"."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
-from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of, tokens
+from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.list_frames import continue_list
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import CANCEL_ALARM, SET_AN_ALARM, VALUE
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
-from assistant.brains.offline.wordings import wordings
 from assistant.tools.house.intents import INTENTS
-from assistant.tools.house.names import stemmed
 from integrations.home_assistant.house import House
 
 _LENGTH_SLOTS = {"hour": "hours", "minute": "minutes", "second_unit": "seconds"}
-_ORDINALS = ("first", "second", "third", "fourth")
 _NUMBERS = ("brightness", "position", "percentage", "volume_level", "temperature")
 _VERBS = ("on", "off", "up", "down", "open", "close", "lock", "start", "stop", "pause", "play")
 SWITCHED = frozenset(
@@ -58,60 +55,6 @@ def _ids_of(commands: Sequence[ParsedCommand], house: House) -> tuple[str, ...]:
             known = [one.entity_id for one in members(target, house)]
         found |= dict.fromkeys(known)
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer to a question: the chosen commands, or none if the person doesn't want any."""
-
-    commands: tuple[ParsedCommand, ...]
-
-
-def answered(text: str, language: str, ask: Ask, house: House, index: NameIndex) -> Answered | None:
-    """Return the person's choice, or None if the sentence is not an answer."""
-    options = pieces_of(text, language, index)
-    tags = {piece.tag for some in options or () for piece in some}
-    if "cancel" in tags and not tags & {"thing", "area", "kind"}:
-        return Answered(())
-    chosen = [command for _, command in ask.choices]
-    if len(chosen) == 1:
-        said = {key for key, _ in wordings("answers", text, language)}
-        return Answered(tuple(chosen) if "yes" in said else ()) if said else None
-    if tags & {"both", "all"} and not tags & {"area", "thing", "floor"}:
-        return Answered(tuple(chosen))
-    for number, tag in enumerate(_ORDINALS):
-        if tag in tags and number < len(chosen):
-            return Answered((chosen[number],))
-    if "last" in tags:
-        return Answered((chosen[-1],))
-    areas = {one.value[0] for some in options or () for one in some if one.tag == "area"}
-    small = {
-        word
-        for some in options or ()
-        for one in some
-        if one.tag not in ("area", "thing", "floor", "nowhere")
-        for word in key_of(tokens(one.text))
-    }
-    words = set(key_of(tokens(text))) - small
-    left = [
-        command
-        for entity, command in ask.choices
-        if (words or areas) and _fits(words, areas, entity.entity_id, house)
-    ]
-    if not left:
-        words = set(key_of(tokens(text)))
-        left = [c for e, c in ask.choices if words and _fits(words, set(), e.entity_id, house)]
-    return Answered(tuple(left)) if len(left) == 1 else None
-
-
-def _fits(words: set[str], areas: set[str], entity_id: str, house: House) -> bool:
-    entity = house.entities[entity_id]
-    area = house.areas.get(entity.area_id or "")
-    if areas and entity.area_id not in areas:
-        return False
-    known = [*entity.names, *((area.name, *area.aliases) if area else ())]
-    names = {stemmed(word) for name in known for word in tokens(name)}
-    return bool(areas) or words <= names
 
 
 def follow_up(

@@ -6,8 +6,9 @@ it didn't understand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import (
     NameIndex,
     Piece,
@@ -23,6 +24,8 @@ from assistant.tools.house.questions import is_lock
 from integrations.home_assistant.house import Entity, House
 
 _ARTICLES = frozenset("the my our el la los las mi nuestro nuestra del al".split())
+_NUMBER = frozenset({"number", "numero", "no"})
+_IT = frozenset({"it", "them", "that", "that thing", "this thing", "eso", "esto"})
 _MOST_WORDS = 3  # in a name
 _MOST_TRIES = 24  # sentences to read, each of which takes some ms
 # Kinds of things that people switch, move or ask about.
@@ -50,13 +53,15 @@ def read_missing(
     language: str,
     index: NameIndex,
     house: House,
-    reads: Callable[[str], bool],
-) -> ParsedCommand | None:
-    """Return a command that says what the house lacks, or None. `reads` returns True for a sentence
-    that Hearth understands."""
+    reads: Callable[[str], Reading],
+) -> ParsedCommand | Ask | None:
+    """Return a command that says what the house lacks, the question which device is meant, or None.
+    `reads` returns the commands of a sentence that Hearth understands."""
     words = tokens(text)
     if not words or not _begins_with_verb(words, language):
         return None
+    if (meant := _which_it(words, language, index, house, reads)) is not None:
+        return meant
     tries = 0
     for gap in _gaps(words, language, index, house):
         for name in _substitutes(gap, house):
@@ -66,6 +71,33 @@ def read_missing(
             if reads(said):
                 return _told(gap, text)
     return None
+
+
+def _which_it(
+    words: Sequence[str],
+    language: str,
+    index: NameIndex,
+    house: House,
+    reads: Callable[[str], Reading],
+) -> ParsedCommand | Ask | None:
+    """Return the question which device "it" is, with all devices that it can be."""
+    found = [p for p in _pieces(" ".join(words), ("it",), language, index) if p.text in _IT]
+    if len(found) != 1:
+        return None
+    first, last = found[0].at, found[0].at + len(tokens(found[0].text))
+    choices: list[tuple[Entity, ParsedCommand]] = []
+    for name in _substitutes(_Gap(first, last), house):
+        made = reads(" ".join((*words[:first], *tokens(name), *words[last:])))
+        command = made[0] if len(made) == 1 else None
+        if not isinstance(command, ParsedCommand) or not command.entity_ids:
+            continue
+        domain = command.slots.get("domain")
+        choices += [
+            (one, replace(command, entity_ids=(one.entity_id,), name=one.name, called=""))
+            for one in house.exposed()
+            if one.domain == domain
+        ]
+    return choices[0][1] if len(choices) == 1 else Ask(tuple(choices)) if choices else None
 
 
 def _begins_with_verb(words: Sequence[str], language: str) -> bool:
@@ -92,10 +124,13 @@ def _begins_with_verb(words: Sequence[str], language: str) -> bool:
 
 
 def _gaps(words: Sequence[str], language: str, index: NameIndex, house: House) -> Iterator[_Gap]:
-    for piece in _rooms(" ".join(words), language, index):
+    for piece in _pieces(" ".join(words), ("nowhere", "area"), language, index):
         area_id = piece.value[0] if piece.tag == "area" else ""
         yield _Gap(piece.at, piece.at + len(tokens(piece.text)), True, area_id)
     for at, word in enumerate(words[:-1]):
+        if word in _NUMBER:  # "plug number two"
+            of_kind = at > 0 and _is_kind(words[at - 1], language)
+            yield _Gap(at - of_kind, at + 2)
         if word not in _ARTICLES:
             continue
         for size in range(min(_MOST_WORDS, len(words) - at - 1), 0, -1):
@@ -123,9 +158,12 @@ def _is_there(name: Sequence[str], language: str, index: NameIndex, house: House
     )
 
 
-def _rooms(text: str, language: str, index: NameIndex) -> list[Piece]:
+def _is_kind(word: str, language: str) -> bool:
+    return any(piece.tag == "kind" for piece in lexicon(language).phrases.get(word, ()))
+
+
+def _pieces(text: str, tags: Sequence[str], language: str, index: NameIndex) -> list[Piece]:
     pieces = pieces_of(text, language, index) or []
-    tags = ("nowhere", "area")
     return [one for some in pieces for one in some if one.tag in tags and one.text]
 
 

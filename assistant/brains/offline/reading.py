@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from assistant.brains.offline.choices import answered
 from assistant.brains.offline.device_frames import read_loosely
-from assistant.brains.offline.dialog import Talk, answered, follow_up
+from assistant.brains.offline.dialog import Talk, follow_up
 from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import (
     LOOSE_LANGUAGES,
@@ -87,7 +88,13 @@ class Reader:
         def timed(part: str) -> Reading:
             return whole_or_timed(part, base, whole)
 
-        for said in dict.fromkeys((text, plain(text, base))):
+        without_manners = plain(text, base)
+        others = [
+            other
+            for said in dict.fromkeys((text, without_manners))
+            for other in reworded(said, base, topic="commands")
+        ]
+        for said in dict.fromkeys((*others, text, without_manners)):
             found = (
                 timed(said) or read_corrected(said, base, whole) or read_parts(said, base, timed)
             )
@@ -121,17 +128,17 @@ class Reader:
         if said:
             return [ParsedCommand("HassRespond", text, response=said)]
 
-        def reads(other: str) -> bool:
-            return bool(self._loosely(other, language, scene))
+        def reads(other: str) -> Reading:
+            return self._loosely(other, language, scene)
 
         found = read_missing(text, language, self._names_of_house(), scene.house, reads)
         return [found] if found is not None else []
 
     def answer(
         self, text: str, language: str, house: House, talk: Talk
-    ) -> tuple[ParsedCommand, ...] | None:
+    ) -> tuple[ParsedCommand | Ask, ...] | None:
         """Return the commands that the person chose when asked, or None if the sentence isn't an
-        answer."""
+        answer. The question is asked again if the answer leaves several choices."""
         base = language.partition("-")[0]
         if talk.asked is None or base not in LOOSE_LANGUAGES:
             return None

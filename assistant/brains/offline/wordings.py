@@ -8,6 +8,7 @@ Each `wordings/LANGUAGE.toml` contains the following, with regular expressions f
 - `talk`, `lists`, `answers`: expressions by meaning.
 - `rewords`: expressions, and the wording of a strict template that replaces each (`as`). "§" stands
   for a length of time. An expression with `after` fits only after a command with this intent.
+- `commands`: the same for commands to devices: "make sure the lamp is off" is "turn off the lamp".
 """
 
 import re
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 _FOLDER = Path(__file__).parent / "wordings"
 _END = " \t,.!?¡¿;:"
@@ -27,7 +29,8 @@ LENGTH = "§"
 @dataclass(frozen=True, slots=True)
 class _Wordings:
     topics: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]]
-    rewords: tuple[tuple[str, str, re.Pattern[str]], ...]  # template, intent before, expression
+    # By topic: template, intent before, expression.
+    rewords: Mapping[str, tuple[tuple[str, str, re.Pattern[str]], ...]]
     units: Mapping[str, str]
     before: re.Pattern[str]
     after: re.Pattern[str]
@@ -53,11 +56,14 @@ def _load(language: str) -> _Wordings | None:
             )
             for topic in ("talk", "lists", "answers")
         },
-        tuple(
-            (one["as"], one.get("after", ""), pattern(text))
-            for one in written["rewords"]
-            for text in one["said"]
-        ),
+        {
+            topic: tuple(
+                (one["as"], one.get("after", ""), pattern(text))
+                for one in written[topic]
+                for text in one["said"]
+            )
+            for topic in ("rewords", "commands")
+        },
         written["units"],
         pattern(rf"(?:{parts['polite']})\b[ ,]+"),
         pattern(rf"[ ,]+(?:{parts['after']})$"),
@@ -79,16 +85,22 @@ def wordings(topic: str, text: str, language: str) -> Iterator[tuple[str, dict[s
                 yield key, _groups(found, said)
 
 
-def reworded(text: str, language: str, length: Mapping[str, int], last: str) -> Iterator[str]:
-    """Yield the sentence in the words of strict templates. `length` is the length of time that
-    LENGTH stands for: hours, minutes and seconds. `last` is the intent of the last command."""
+def reworded(
+    text: str,
+    language: str,
+    length: Mapping[str, int] = MappingProxyType({}),
+    last: str = "",
+    topic: str = "rewords",
+) -> Iterator[str]:
+    """Yield the sentence in the words of the templates of a topic. `length` is the length of time
+    that LENGTH stands for: hours, minutes and seconds. `last` is the intent of the last command."""
     known = _load(language)
     if known is None:
         return
     span = " ".join(f"{number} {known.units[unit]}" for unit, number in length.items())
     for said in _without_politeness(text, known):
         plain = _without_accents(said)
-        for template, after, pattern in known.rewords:
+        for template, after, pattern in known.rewords[topic]:
             if after in ("", last) and (found := pattern.fullmatch(plain)) is not None:
                 filled = template
                 for name, part in _groups(found, said).items():

@@ -12,6 +12,8 @@ from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.runs import corpus_brain, read
 
 _THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
+_WHICH = "says Please say its name or its room: which one do you mean?"
+_BEDROOM_LAMP = '{"area": "Bedroom", "domain": ["light"], "name": "Lamp"}'
 _LAMPS = "says Do you mean the lamp in the living room or the lamp in the bedroom?"
 
 
@@ -130,9 +132,30 @@ def warm(name: str, degrees: int) -> str:
         ("snorbit can go back to his charging station", robot("HassVacuumReturnToBase")),
         ("put the vacuum cleaner on hold", robot("HassVacuumReturnToBase")),
         # Typing errors, and words of a name.
-        ("turn on the kitchn light", in_area("HassTurnOn", "Kitchen")),
+        ("turn on the kitchn light", on("Kitchen Light")),
         ("switch the brivana on", on("Brivana Lamp")),
         ("close the garage", off("Garage Door", "cover")),
+        ("trun on the yelmar", on("Yelmar")),
+        ("turn of the yelmar", off("Yelmar")),
+        ("turn on the livingroom light", on("Living Room Light")),
+        ("turn on the kitchen's light", on("Kitchen Light")),
+        ("turn on the fan called quistrel", on("Quistrel Fan", "fan")),
+        ("turn on the lamp yelmar", on("Yelmar")),
+        ("turn on the lamp upstairs", "HassTurnOn " + _BEDROOM_LAMP),
+        (
+            "turn on plug number two",
+            "says There's no plug number two in your home, as far as I know.",
+        ),
+        # A room is set to degrees if it has a thermostat, and to a brightness otherwise.
+        ("set the bedroom to 20", warm("Bedroom Thermostat", 20)),
+        ("set the bedroom light to 20", lit("Bedroom Light", 20)),
+        ("turn the yelmar up to 90 %", lit("Yelmar", 90)),
+        # Wishes and the passive.
+        ("make sure the yelmar is off", off("Yelmar")),
+        ("would it be possible to have the yelmar switched on", on("Yelmar")),
+        ("the yelmar can be turned off now", off("Yelmar")),
+        ("get the office fan running", on("Office Fan", "fan")),
+        ("can the front door be locked", on("Front Door", "lock")),
     ],
 )
 async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None:
@@ -157,6 +180,10 @@ async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None
         "the kitchen light is red",
         "the vacuum is on hold",
         "mow the lawn",  # the vacuum can't
+        "the kitchen one",  # not one percent
+        "no more light in the kitchen",  # not "no, more light"
+        "the yelmar was turned off",
+        "turn off the rest",  # of what?
         "pause the vacuum and the dishwasher",
     ],
 )
@@ -170,6 +197,15 @@ async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text
         (["turn the lamp on", "the bedroom one"], [_LAMPS, '"area": "Bedroom"']),
         (["turn the lamp on", "the second one"], [_LAMPS, '"area": "Bedroom"']),
         (["turn the lamp on", "both"], [_LAMPS, "; "]),
+        (["turn the lamp on", "not the bedroom one"], [_LAMPS, '"area": "Living Room"']),
+        (["turn the lamp on", "not the bedroom, the living room one"], [_LAMPS, "Living Room"]),
+        (["turn the lamp on", "the one upstairs"], [_LAMPS, '"area": "Bedroom"']),
+        (["turn the lamp on", "either"], [_LAMPS, '"area": "Living Room"']),
+        (["turn the lamp on", "the kitchen one", "bedroom"], [_LAMPS, _LAMPS, '"area": "Bedroom"']),
+        (["turn the lamp on", "turn off the bedroom"], [_LAMPS, "HassTurnOff"]),
+        (["turn it off", "the yelmar"], [_WHICH, off("Yelmar")]),
+        (["turn it off", "the second"], [_WHICH, ""]),
+        (["lock it"], ['"name": "Front Door"']),
         (["turn the lamp on", "never mind"], [_LAMPS, "says OK."]),
         (["turn the lamp on", "what time is it"], [_LAMPS, "says It's 12:00."]),
         (["i'm freezing", "the living room"], [_THERMOSTATS, warm("Living Room Thermostat", 22)]),
