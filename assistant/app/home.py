@@ -33,7 +33,7 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.assist import Conversation
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import House, HouseSettings
 from integrations.home_assistant.media import Cameras
 from integrations.home_assistant.rest import diagnose
 from integrations.mcp.hub import McpHub
@@ -103,8 +103,8 @@ async def open_home(
             store = await stack.enter_async_context(Store(settings.database, clock))
         device = HouseDevice(settings, clock)
         home = HomeAssistant(url, token, *_tls(settings))
-        if demo is None and isinstance(clock, SystemClock):
-            home.on_time_zone(clock.use_zone)  # the simulated house is in this machine's time zone
+        catalogue = catalogue or Catalogue()
+        home.on_settings(partial(_follow_settings, clock, catalogue, real=demo is None))
         hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
         # Start this first: if the house is unreachable, both timeouts then run at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
@@ -112,7 +112,6 @@ async def open_home(
             tasks.start(_list(hub), "the tool servers, begun early")
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
-        catalogue = catalogue or Catalogue()
         contexts = PolicyContexts(store, clock, settings)
         await contexts.load()
         tasks.start(contexts.follow(), "mode and ratings")
@@ -141,6 +140,14 @@ async def open_home(
             EventBus(lambda: not _is_guest(contexts)),
             demo,
         )
+
+
+def _follow_settings(
+    clock: Clock, catalogue: Catalogue, house: HouseSettings, *, real: bool
+) -> None:
+    catalogue.use_country(house.country)
+    if real and isinstance(clock, SystemClock):  # the simulated house is in the machine's time zone
+        clock.use_zone(house.time_zone)
 
 
 async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":

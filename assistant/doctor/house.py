@@ -43,6 +43,7 @@ from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
 from integrations.mqtt.client import publish_last
 
 _OPEN_S = 25.0  # seconds for connecting and the first snapshot
+_CLOCKS_APART_S = 60.0  # difference of two clocks, from which on one must be wrong
 _NAMED = 5  # names shown per list; `hearth tools rate` shows all
 _SERVERS_S = 20.0  # seconds for programs to start and list their tools
 
@@ -194,7 +195,27 @@ async def _picture(scene: HouseScene) -> Found:
 async def _time_zone(scene: HouseScene) -> Found:
     if scene.demo:
         return good("not needed in the simulated house")
-    return judge_time_zone(scene.home.client.time_zone, datetime.now(UTC), local_zone())
+    answer = scene.answer
+    ahead_s = None if isinstance(answer, IntegrationError) else answer.ahead_s
+    clocks = judge_clocks(ahead_s or 0.0)
+    if clocks is not None:
+        return clocks
+    return judge_time_zone(
+        scene.home.client.house.settings.time_zone, datetime.now(UTC), local_zone()
+    )
+
+
+def judge_clocks(ahead_s: float) -> Found | None:
+    """Return a finding if Home Assistant's clock is ahead of this machine's, or behind it, by more
+    than a minute. `ahead_s` is negative if it is behind."""
+    if abs(ahead_s) <= _CLOCKS_APART_S:
+        return None
+    minutes = f"{abs(ahead_s) / 60:,.0f} min"
+    return odd(
+        f"Home Assistant's clock is {minutes} {'ahead of' if ahead_s > 0 else 'behind'} this "
+        "machine's, so one of them is wrong",
+        "set both from the network: sudo timedatectl set-ntp true",
+    )
 
 
 def judge_time_zone(name: str, now: datetime, machine: tzinfo) -> Found:

@@ -48,13 +48,18 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
+def zone_name(now: datetime) -> str:
+    """Return the name of a local time's zone, such as "Europe/Madrid", or else "CET"."""
+    return getattr(now.tzinfo, "key", "") or now.tzname() or ""
+
+
 class SystemClock:
     """The machine's clock, in the machine's time zone until the house's is known."""
 
     _zone: tzinfo | None = None
 
     def use_zone(self, name: str) -> None:
-        """Use the house's time zone. A name that this machine doesn't know is ignored."""
+        """Use the house's time zone. A name that is "" or unknown to this machine is ignored."""
         with suppress(KeyError, OSError, ValueError):
             self._zone = ZoneInfo(name)
 

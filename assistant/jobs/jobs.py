@@ -329,9 +329,7 @@ class LongWork:
         if not jobs:
             return BuiltInResult(self.catalogue.say("jobs.nothing", request.language))
         items = (
-            self.catalogue.say(
-                "jobs.item", request.language, what=job.label, time=f"{job.started_at:%H:%M}"
-            )
+            self.catalogue.say("jobs.item", request.language, what=job.label, time=job.started_at)
             for job in jobs
         )
         return BuiltInResult(

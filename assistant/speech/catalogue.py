@@ -6,6 +6,7 @@ import string
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,27 @@ def counted(count: int) -> Names:
     return Names(str(count), words)
 
 
+# Countries in which speakers of a language count the hours to 12 (Unicode CLDR 46, `timeData`). In
+# the United Kingdom and Ireland, clocks show 24 hours, but people say 12.
+_TWELVE_HOURS = {
+    "en": frozenset("AU BD CA GB GH HK IE IN JM LK MT MY NG NZ PG PH PK SG TT US".split()),
+    "es": frozenset("CO DO PA PR US VE".split()),
+}
+_HALVES = {"en": ("AM", "PM"), "es": ("a. m.", "p. m.")}
+
+
+def counts_to_12(language: str, country: str) -> bool:
+    """Return True if speakers of this language in this country say "2:30 PM" for 14:30."""
+    return country.upper() in _TWELVE_HOURS.get(_base(language), ())
+
+
+def clock_time(moment: datetime | time, language: str, country: str = "") -> str:
+    """Return a time of day as people write it there: "14:30" or "2:30 PM"."""
+    if not counts_to_12(language, country):
+        return f"{moment:%H:%M}"
+    return f"{moment.hour % 12 or 12}:{moment:%M} {_HALVES[_base(language)][moment.hour >= 12]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A sentence and its language, which the voice must match."""
@@ -174,6 +196,12 @@ class Catalogue:
             path.stem: _flatten(tomllib.loads(path.read_text(encoding="utf-8")))
             for path in sorted(folder.glob("*.toml"))
         }
+        self._country = ""
+
+    def use_country(self, country: str) -> None:
+        """Say times as people in this country do. `country` is an ISO 3166 code, or "" for
+        24-hour times."""
+        self._country = country
 
     def languages(self) -> tuple[str, ...]:
         """Return the codes of all languages that have a file, such as ("en", "es")."""
@@ -190,7 +218,8 @@ class Catalogue:
         return self._find(key, language).text
 
     def say(self, key: str, language: str, **values: object) -> str:
-        """Return a sentence with its fields filled in.
+        """Return a sentence with its fields filled in. A `datetime` or `time` is written as its
+        time of day.
 
         Raises KeyError for an unknown key or a missing field.
         """
@@ -200,8 +229,15 @@ class Catalogue:
         """Return the same sentence as `say`, together with its language."""
         found = self._find(key, language)
         language = _base(found.language)
-        filled = {name: _Filled(value, language) for name, value in values.items()}
+        filled = {
+            name: _Filled(self._worded(value, language), language) for name, value in values.items()
+        }
         return Line(contracted(found.text.format_map(filled), language), found.language)
+
+    def _worded(self, value: object, language: str) -> object:
+        if isinstance(value, datetime | time):
+            return clock_time(value, language, self._country)
+        return value
 
     def own(self, language: str) -> str:
         """Return the language in which Hearth answers users who speak `language`.

@@ -53,7 +53,7 @@ def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
         return capital(catalogue.say("timers.ring", language, what=what))
     if timer.kind == "reminder":
         return catalogue.say("alarms.ring_reminder", language, text=timer.text)
-    when = catalogue.say("offline.time", language, time=f"{now:%H:%M}")
+    when = catalogue.say("offline.time", language, time=now)
     if not timer.name:
         return catalogue.say("alarms.ring", language, when=when)
     return catalogue.say("alarms.ring_named", language, when=when, name=timer.name)
@@ -86,15 +86,15 @@ def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -
     """Return the time of day, with the weekday if `due` isn't today, and also with the date if
     `due` is further away."""
     due = due.astimezone(now.tzinfo)
-    time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)
+    days = abs((due.date() - now.date()).days)
     if not days:
-        return catalogue.say("timers.at", language, time=time)
+        return catalogue.say("timers.at", language, time=due)
     day = catalogue.say(f"offline.weekday_{due.isoweekday()}", language)
     if days <= _SOON_DAYS:
-        return catalogue.say("timers.at_day", language, time=time, day=day)
+        return catalogue.say("timers.at_day", language, time=due, day=day)
     month = catalogue.say(f"offline.month_{due.month}", language)
     return catalogue.say(
-        "alarms.at_date", language, time=time, weekday=day, day=due.day, month=month
+        "alarms.at_date", language, time=due, weekday=day, day=due.day, month=month
     )
 
 

@@ -139,6 +139,7 @@ class DemoHouse:
         self.remembered: dict[str, dict[str, Any]] = {}
         self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # from `scene.create`, by entity id
         self.labels = Labels()
+        self.general: dict[str, Any] = {}  # general settings that differ from the demo's
         self.failing: set[str] = set()  # entities whose next action fails
         self.jammed: set[str] = set()  # locks that jam when they move
         self._spawn = spawn

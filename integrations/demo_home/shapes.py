@@ -282,14 +282,16 @@ def config(house: DemoHouse) -> Json:
         "state": "RUNNING",
         "time_zone": "UTC",
         "unit_system": {
+            "accumulated_precipitation": "mm",
             "length": "km",
             "mass": "g",
             "pressure": "Pa",
             "temperature": "°C",
             "volume": "L",
+            "wind_speed": "m/s",
         },
         "version": VERSION,
-    }
+    } | house.general
 
 
 def times(since: datetime) -> Json:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable, first_of
 from integrations.home_assistant.context import Shown
-from integrations.home_assistant.house import House, mapping
+from integrations.home_assistant.house import House, HouseSettings, mapping, read_settings
 from integrations.home_assistant.picture import REST_S, Picture, Search, ask_scene
 from integrations.home_assistant.registry import REGISTRY_EVENTS, Stale, read_registries, refreshed
 from integrations.home_assistant.rest import home_tls
@@ -77,8 +77,7 @@ class HomeAssistant:
         self._monotonic = monotonic
         # when the house stopped being up to date; None if it was never read
         self._lost_s: float | None = None
-        self.time_zone = ""  # the house's; "" until it is known
-        self._tell_zone: Callable[[str], None] | None = None
+        self._tell_settings: Callable[[HouseSettings], None] | None = None
         self.openings = 0  # successful sign-ins since the start
         self._picture = Picture()
         self._connection: Connection | None = None
@@ -148,10 +147,10 @@ class HomeAssistant:
     def problem(self) -> IntegrationError | None:
         return self._problem
 
-    def on_time_zone(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` with the name of the house's time zone whenever it becomes known or changes.
-        Call this before entering the context."""
-        self._tell_zone = tell
+    def on_settings(self, tell: Callable[[HouseSettings], None]) -> None:
+        """Call `tell` with the house's settings whenever they become known or change. Call this
+        before entering the context."""
+        self._tell_settings = tell
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """Send a websocket command and return its result. Raises IntegrationError."""
@@ -293,6 +292,7 @@ class HomeAssistant:
             stale = self._stale.take()
             registries = await refreshed(connection, self._picture.registries, stale)
             if registries is None:
+                await self._is_running(connection)
                 await self._load(connection)
                 continue
             self._picture.refresh(registries, None if stale.places else stale.entity_ids)
@@ -373,9 +373,7 @@ class HomeAssistant:
 
     async def _is_running(self, connection: Connection) -> bool:
         config = mapping(await connection.command("get_config"))
-        zone = config.get("time_zone")
-        if isinstance(zone, str) and zone != self.time_zone:
-            self.time_zone = zone
-            if self._tell_zone is not None:
-                self._tell_zone(zone)
+        settings = read_settings(config)
+        if self._picture.set_settings(settings) and self._tell_settings is not None:
+            self._tell_settings(settings)
         return bool(config.get("state", RUNNING) == RUNNING)

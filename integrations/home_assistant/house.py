@@ -57,6 +57,42 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class HouseSettings:
+    """Home Assistant's general settings. One that isn't known is ""."""
+
+    time_zone: str = ""
+    country: str = ""  # ISO 3166, such as "US"
+    temperature: str = ""  # unit, "°C" or "°F"
+    length: str = ""  # unit of distances, "km" or "mi"
+    wind_speed: str = ""  # unit, such as "m/s" or "mph"
+
+
+UNKNOWN_SETTINGS = HouseSettings()
+
+
+def in_unit_of(house: HouseSettings, degrees: float, unit: str) -> float:
+    """Convert a temperature from "°C" or "°F" to the house's unit, rounded to half a degree Celsius
+    or a whole degree Fahrenheit."""
+    if unit == house.temperature or not house.temperature:
+        return degrees
+    if house.temperature == "°F":
+        return round(degrees * 1.8 + 32)
+    return round((degrees - 32) / 1.8 * 2) / 2
+
+
+def read_settings(config: Mapping[str, Any]) -> HouseSettings:
+    """Return the settings in the result of `get_config`."""
+    units = mapping(config.get("unit_system"))
+    return HouseSettings(
+        time_zone=text(config.get("time_zone")),
+        country=text(config.get("country")),
+        temperature=text(units.get("temperature")),
+        length=text(units.get("length")),
+        wind_speed=text(units.get("wind_speed")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class House:
     """The state of the house at one point in time.
 
@@ -81,6 +117,7 @@ class House:
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # What each switch, light or button was seen to open, unlock or disarm (`runs.Switches`).
     seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    settings: HouseSettings = UNKNOWN_SETTINGS
     # Entities by device id, built on first use.
     _by_device: dict[str, list[Entity]] = field(
         default_factory=dict, init=False, repr=False, compare=False

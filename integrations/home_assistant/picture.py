@@ -23,7 +23,7 @@ from integrations.home_assistant.effects import (
     read_related,
     read_scene,
 )
-from integrations.home_assistant.house import Entity, House, keyed, mapping, text
+from integrations.home_assistant.house import Entity, House, HouseSettings, keyed, mapping, text
 from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.registry import (
     Registries,
@@ -52,6 +52,7 @@ class Picture:
         self._runs = Runs()
         self._switches = Switches()
         self._house: House | None = House()  # None: rebuild on next access
+        self._settings = HouseSettings()
         # State changes while loading, the newest by entity id; None if the entity was removed.
         self._overtaking: dict[str, Mapping[str, Any] | None] | None = None
         self._shown: tuple[Shown, ...] = ()
@@ -74,12 +75,20 @@ class Picture:
                 areas=areas,
                 entities=dict(self._entities),
                 seen_opening=dict(self._switches.known),
+                settings=self._settings,
             )
         return self._house
 
     @property
     def registries(self) -> Registries:
         return self._registries
+
+    def set_settings(self, settings: HouseSettings) -> bool:
+        """Record the settings, and return True if they have changed."""
+        changed = settings != self._settings
+        if changed:
+            self._settings, self._house = settings, None
+        return changed
 
     def begin_load(self) -> None:
         """Record that states are being requested. Later changes are kept, because they can be newer

@@ -211,6 +211,7 @@ log = logging.getLogger(__name__)
 # Any user may subscribe to these events (`auth/permissions/events.py`, 2025.4 to 2026.11).
 REGISTRY_EVENTS = (
     "area_registry_updated",
+    "core_config_updated",
     "device_registry_updated",
     "entity_registry_updated",
     "floor_registry_updated",
@@ -232,6 +233,8 @@ class Stale:
             for key in ("entity_id", "old_entity_id"):
                 if isinstance(data.get(key), str):
                     self.entity_ids.add(data[key])
+        elif kind == "core_config_updated":
+            self.everything = True  # with the units, states change too
         else:
             self.places = True
         self.came.set()

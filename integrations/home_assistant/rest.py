@@ -6,6 +6,8 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import httpx
 
@@ -28,6 +30,7 @@ class Instance:
     name: str  # name of the home
     recovery_mode: bool = False
     components: frozenset[str] = frozenset()  # set up so far, such as "mcp_server"
+    ahead_s: float | None = None  # of this machine's clock; None if its clock isn't known
 
 
 async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> Instance:
@@ -120,9 +123,19 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
             name=one_line(str(config.get("location_name", "")), _LONGEST),
             recovery_mode=bool(config.get("recovery_mode")),
             components=frozenset(map(str, config["components"])),
+            ahead_s=_ahead_s(answer.headers.get("date", "")),
         )
     except (KeyError, RecursionError, TypeError, ValueError):
         raise reasons.something_else(url) from None
+
+
+def _ahead_s(date: str) -> float | None:
+    """Return by how many seconds a server's clock is ahead of this machine's, from its `Date`
+    header (RFC 9110, 6.6.1), or None if there is none."""
+    try:
+        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError):
+        return None
 
 
 # Diagnosis of a failing MCP server. It is needed only if the server's response does not explain the

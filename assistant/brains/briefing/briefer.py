@@ -210,6 +210,7 @@ class Briefer:
                     area=area,
                     around=around(house, find_area(house, area) if area else None),
                     memories=memories,
+                    settings=house.settings,
                 )
             ),
             declarations=(*sent.declarations, _SILENT),

@@ -13,7 +13,9 @@ from assistant.brains.briefing.home_text import (
     without_headings,
     without_place,
 )
+from assistant.speech.catalogue import counts_to_12
 from integrations.cleaning import visible
+from integrations.home_assistant.house import UNKNOWN_SETTINGS, HouseSettings
 
 # Fixed parts of the system instruction, in the order that Google recommends for Live models:
 # persona, conversational rules with the use of each tool, guardrails (ai.google.dev, "Best
@@ -169,6 +171,7 @@ class Circumstances:
     around: Around = NOT_KNOWN  # the device's area and floor, as named in the home's text
     find_tool: str = ""  # name of the tool that finds devices; "" for none
     memories: tuple[str, ...] = ()  # remembered facts
+    settings: HouseSettings = UNKNOWN_SETTINGS
 
 
 def build_instruction(given: Circumstances) -> str:
@@ -240,6 +243,7 @@ def _language_name(code: str) -> str:
 
 def _today(given: Circumstances) -> str:
     lines = ["# Today and here", f"It is {_day(given.now)}. {_zone(given.now)}"]
+    lines += _habits(given)
     if given.place:
         lines.append(f"The house stands in {one_line(given.place)}.")
     if given.area:
@@ -259,7 +263,21 @@ def _zone(now: datetime) -> str:
     offset = now.utcoffset() or timedelta()
     minutes = round(offset.total_seconds() / 60)
     sign = "-" if minutes < 0 else "+"
-    return f"The local time is UTC{sign}{abs(minutes) // 60}:{abs(minutes) % 60:02d}."
+    name = getattr(now.tzinfo, "key", "")
+    where = f" ({name})" if name else ""
+    return f"The local time is UTC{sign}{abs(minutes) // 60}:{abs(minutes) % 60:02d}{where}."
+
+
+def _habits(given: Circumstances) -> list[str]:
+    """Return a line about clock and units, or none if the house's settings aren't known."""
+    house, told = given.settings, []
+    if house.country:
+        twelve = counts_to_12(given.languages[0], house.country)
+        told.append(f"Say times on a {12 if twelve else 24}-hour clock.")
+    units = [one_line(unit) for unit in (house.temperature, house.length, house.wind_speed) if unit]
+    if units:
+        told.append(f"This home's units are {', '.join(units)}.")
+    return [" ".join(told)] if told else []
 
 
 def _memories(memories: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ from assistant.brains.offline.targets import (
     entities_of,
 )
 from assistant.tools.house.names import brightness_percent
-from integrations.home_assistant.house import Entity
+from integrations.home_assistant.house import Entity, in_unit_of
 
 _LIGHT_STEP = 20  # percentage points of "brighter"
 _DEGREES = 1.0  # of "warmer"
@@ -151,6 +151,7 @@ def climate(sentence: Sentence) -> Reading | None:
         number = replace(number, value=number.value + 0.5)
     if degrees and number is None and sentence.take("half", "half_unit"):
         number = Piece("number", "", 0.5)
+    unit = _unit_of(degrees)
     named = any(
         (one.tag == "kind" and one.value[1] == "climate")
         or (one.tag == "thing" and one.value[0].startswith("climate."))
@@ -174,10 +175,18 @@ def climate(sentence: Sentence) -> Reading | None:
         if relative and not isinstance(now, int | float):
             raise NoTarget
         step = float(number.value) if number else _DEGREES * max(1.0, factor)
-        value = float(now or 0) + way * step if relative else float(number.value if number else 0)
+        value = float(now or 0) + way * step if relative else step
+        if unit and not relative:
+            value = in_unit_of(sentence.scene.house.settings, value, unit)
         return command_for(one, sentence.text, "HassClimateSetTemperature", temperature=value)
 
     return one_of(sentence, targets, wanted)
+
+
+def _unit_of(degrees: Piece | None) -> str:
+    """Return the unit that the words name, "°C" or "°F", or ""."""
+    named = degrees.text.rpartition(" ")[2] if degrees else ""
+    return {"fahrenheit": "°F", "celsius": "°C", "centígrados": "°C"}.get(named, "")
 
 
 def media(sentence: Sentence) -> Reading | None:

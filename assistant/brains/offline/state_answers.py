@@ -67,7 +67,7 @@ class StateAnswers:
         return None if found is None else found(command, language)
 
     def _time(self, command: ParsedCommand, language: str) -> str:
-        return self._say.say("offline.time", language, time=f"{self._clock.now():%H:%M}")
+        return self._say.say("offline.time", language, time=self._clock.now())
 
     def _date(self, command: ParsedCommand, language: str) -> str:
         now = self._clock.now()
@@ -100,7 +100,7 @@ class StateAnswers:
                 when = None
             if when is None or when.tzinfo is None:
                 return self._say.say("offline.no_sun", language)
-            told[key] = f"{when.astimezone(zone):%H:%M}"
+            told[key] = when.astimezone(zone)
         return self._say.say("offline.sun", language, **told)
 
     def _never_mind(self, command: ParsedCommand, language: str) -> str:

@@ -141,7 +141,7 @@ class AuditTools:
         return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
-        time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
+        time = row.at.astimezone(self.clock.now().tzinfo)
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
         end = "_program" if program else "_heard" if heard else ""

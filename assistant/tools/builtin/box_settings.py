@@ -132,8 +132,7 @@ class SetMode:
             said = self.catalogue.say("modes.not_kept", request.language)
             return BuiltInResult(said, failed=True)
         key = f"modes.{mode}" if until is None else f"modes.{mode}_until"
-        at = f"{until:%H:%M}" if until is not None else ""
-        return BuiltInResult(self.catalogue.say(key, request.language, time=at))
+        return BuiltInResult(self.catalogue.say(key, request.language, time=until))
 
     def _asked(self, arguments: Mapping[str, Any]) -> tuple[Mode, datetime | None]:
         minutes = arguments.get("minutes")

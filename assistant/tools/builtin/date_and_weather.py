@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from assistant.domain.clock import Clock
+from assistant.domain.clock import Clock, zone_name
 from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import (
@@ -197,13 +197,13 @@ def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
             "date": f"{now:%Y-%m-%d}",
             "weekday": weekday,
             "time": f"{now:%H:%M}",
-            "time_zone": now.tzname() or "",
+            "time_zone": zone_name(now),
             "utc_offset": f"{offset[:3]}:{offset[3:5]}" if offset else "",
         }
         sentence = catalogue.say(
             "tools.date_time",
             language,
-            time=told["time"],
+            time=now,
             weekday=weekday,
             day=now.day,
             month=catalogue.say(f"offline.month_{now.month}", language),

@@ -13,6 +13,7 @@ from assistant.tools.catalog.schema import Checks
 from assistant.tools.house.names import nearest
 from integrations.gemini.merge import REFERENCES, References, likely_type, mapping, required
 from integrations.gemini.subset import as_json, clean, type_of, types_of
+from integrations.home_assistant.house import HouseSettings, in_unit_of
 
 MAX_PROBLEM = 200  # characters
 MAX_OPTIONS = 8
@@ -20,6 +21,9 @@ _MAX_PARTS = 100  # parts of one schema, including references and alternatives
 _MAX_CHOICES = 1_000  # choices to compare with a given value
 _MAX_DEPTH = 12
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
+_DEGREES = re.compile(
+    r"(-?\d{1,4}(?:[.,]\d{1,2})?)\s*(?:°|º|degrees?)?\s*([CF])(?:elsius|ahrenheit)?", re.IGNORECASE
+)
 _WORDS = {  # messages for violated limits
     "const": "it must be {}",
     "minimum": "it must be at least {}",
@@ -55,6 +59,16 @@ def fit(
     except Exception:
         # A schema can be broken in any way. The server then has to validate the arguments.
         return Fitted(given)
+
+
+def in_own_degrees(arguments: Mapping[str, Any], house: HouseSettings) -> Mapping[str, Any]:
+    """Convert a temperature that is given with its unit, such as "70 °F", to the house's unit."""
+    given = arguments.get("temperature")
+    found = _DEGREES.fullmatch(given.strip()) if isinstance(given, str) else None
+    if found is None:
+        return arguments
+    degrees = float(found[1].replace(",", "."))
+    return {**arguments, "temperature": in_unit_of(house, degrees, f"°{found[2].upper()}")}
 
 
 class _Fitting:

@@ -282,13 +282,16 @@ def _stem(word: str) -> str:
     return word[:-1] + {"z": "c", "y": "i"}.get(word[-1], word[-1])
 
 
-def celsius(entity: Entity, degrees: float) -> float:
+def celsius(entity: Entity, degrees: float, unit: str = "") -> float:
     """Convert a thermostat's temperature to Celsius.
 
-    Thermostats with a maximum above 45 are assumed to use Fahrenheit.
+    `unit` is the house's. If it is "", thermostats with a maximum above 45 are assumed to use
+    Fahrenheit.
     """
     highest = entity.attributes.get("max_temp")
     fahrenheit = isinstance(highest, int | float) and highest > 45
+    if unit:
+        fahrenheit = unit == "°F"
     return (degrees - 32) / 1.8 if fahrenheit else degrees
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assistant.domain.tool_call import Decision, PolicyContext, Program, SentenceMatch
-from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.arguments import fit, in_own_degrees
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.house.names import spoken_things
 from assistant.tools.policy.corrections import MendedArgument
@@ -110,10 +110,12 @@ class Judge:
         `heard` is what the person said. `program` is the program that makes the call in place of a
         person. `tainted` is True if external text may have prompted the call.
         """
+        house = self._home.house
+        if entry.of_home and entry.suffix == _TEMPERATURE:
+            arguments = in_own_degrees(arguments, house.settings)
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
             return Misfit(fitted.arguments, fitted.problem, fitted.options)
-        house = self._home.house
         mended: tuple[MendedArgument, ...] = ()
         given: Mapping[str, Any] = fitted.arguments
         if self._is_script(entry):

@@ -264,7 +264,7 @@ def keeps_running(
     """Return the rule against stopping this entity, or None."""
     if action in _OFF and must_run(entity, house):
         return RULE
-    if _stops_heating(entity, action, arguments) and may_freeze(house):
+    if _stops_heating(entity, action, arguments, house.settings.temperature) and may_freeze(house):
         return FROST_RULE
     return None
 
@@ -316,7 +316,7 @@ def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str
     return mentions("keeps_running", *names, *places)
 
 
-def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
+def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any], unit: str) -> bool:
     if entity.domain == "climate":
         modes = entity.attributes.get("hvac_modes")
         if isinstance(modes, list | tuple) and not _HEATS & set(modes):
@@ -325,7 +325,7 @@ def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any])
             return False
         wanted = arguments.get("temperature")
         if action is Action.SET and isinstance(wanted, int | float):
-            return celsius(entity, float(wanted)) < LOWEST_C
+            return celsius(entity, float(wanted), unit) < LOWEST_C
         return action in _OFF
     if action not in _OFF:
         return False

@@ -38,8 +38,11 @@ _OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended"
 _COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
 
 
-def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | None:
-    """Return the rule that makes this action costly, or None."""
+def cost(
+    entity: Entity, action: Action, arguments: Mapping[str, Any], unit: str = ""
+) -> str | None:
+    """Return the rule that makes this action costly, or None. `unit` is that of the house's
+    temperatures."""
     if action is Action.START:
         return "runs-on"
     if entity.domain in ("vacuum", "lawn_mower"):
@@ -53,7 +56,7 @@ def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | 
         if rule is not None:
             return rule
     if entity.domain == "climate" and degrees is not None and entity.state not in _COOLING:
-        return "heat" if celsius(entity, float(degrees)) > HEATING_LIMIT_C else None
+        return "heat" if celsius(entity, float(degrees), unit) > HEATING_LIMIT_C else None
     return None
 
 
@@ -264,7 +267,7 @@ def weigh(
     if rule is not None:
         stake = Risk(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
     else:
-        rule = cost(entity, action, arguments)
+        rule = cost(entity, action, arguments, house.settings.temperature)
         if rule is None:
             rule = _must_run(entity, action, arguments, house, ratings)
         if rule == FROST_RULE and follows and action is Action.TOGGLE:

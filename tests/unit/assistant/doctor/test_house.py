@@ -56,6 +56,15 @@ def test_a_machine_in_another_time_zone_is_told(name: str, status: str, detail: 
     assert (found.status, found.detail[-len(detail) :]) == (status, detail)
 
 
+@pytest.mark.parametrize(
+    ("ahead_s", "told"),
+    [(0.0, ""), (-59.0, ""), (600.0, "10 min ahead of"), (-90_000.0, "1,500 min behind")],
+)
+def test_two_clocks_that_differ_are_told(ahead_s: float, told: str) -> None:
+    found = house.judge_clocks(ahead_s)
+    assert (told in found.detail and found.status == "warn") if found else not told
+
+
 def test_a_line_for_each_tool_server() -> None:
     states = [
         ServerState(HOME_ASSISTANT, False, "It is away."),

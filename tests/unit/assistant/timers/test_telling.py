@@ -1,6 +1,6 @@
 """Tests of the phrases for timers."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
-from assistant.speech.catalogue import Catalogue, length_of
+from assistant.speech.catalogue import Catalogue, clock_time, length_of
 from assistant.timers.recurrence import Rule
 from assistant.timers.telling import (
     again_of,
@@ -18,6 +18,7 @@ from assistant.timers.telling import (
     rest_of,
     ring_of,
     unheard_of,
+    when_of,
 )
 
 SAY = Catalogue()
@@ -78,6 +79,31 @@ def test_another_day_is_named() -> None:
     timer = TimerRecord("1", now, 300, now, "pasta")
     told = late_ring_of(timer, now + timedelta(days=1), SAY)
     assert told == "Your pasta timer finished at 12:00 on Thursday."
+
+
+@pytest.mark.parametrize(
+    ("country", "language", "told"),
+    [
+        ("US", "en", "2:30 PM on Sunday"),
+        ("GB", "en", "2:30 PM on Sunday"),
+        ("ES", "en", "14:30 on Sunday"),
+        ("", "en", "14:30 on Sunday"),
+        ("US", "es", "las 2:30 p. m. del domingo"),
+        ("ES", "es", "las 14:30 del domingo"),
+        ("US", "de", "14:30"),
+    ],
+)
+def test_times_are_told_as_the_country_tells_them(country: str, language: str, told: str) -> None:
+    say = Catalogue()
+    say.use_country(country)
+    now = datetime(2026, 10, 24, 12, tzinfo=ZoneInfo("Europe/Madrid"))  # clocks go back tomorrow
+    due = datetime(2026, 10, 25, 13, 30, tzinfo=UTC)
+    assert told in when_of(due, now, say, language)
+
+
+def test_midnight_and_noon_on_a_12_hour_clock() -> None:
+    told = [clock_time(time(hour, 5), "en", "US") for hour in (0, 11, 12, 23)]
+    assert told == ["12:05 AM", "11:05 AM", "12:05 PM", "11:05 PM"]
 
 
 AT_SEVEN = datetime(2027, 3, 29, 7, 0, tzinfo=ZoneInfo("Europe/Madrid"))  # a Monday

@@ -12,6 +12,7 @@ from integrations.demo_home import DemoHome
 from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import rest
 from integrations.home_assistant.client import LOOK_S, HomeAssistant
+from integrations.home_assistant.house import HouseSettings
 from integrations.home_assistant.rest import check
 from integrations.serving import serving
 
@@ -32,13 +33,26 @@ async def test_the_picture_has_rooms_names_and_states() -> None:
         assert house.entities["light.kitchen"].exposed
 
 
-async def test_the_time_zone_of_the_house_is_told() -> None:
-    told: list[str] = []
+METRIC = HouseSettings("UTC", "", "°C", "km", "m/s")
+AMERICAN = HouseSettings("America/New_York", "US", "°F", "mi", "mph")
+
+
+async def test_the_settings_of_the_house_are_told_and_followed() -> None:
+    told: list[HouseSettings] = []
     async with DemoHome() as demo:
         home = HomeAssistant(demo.url, demo.token)
-        home.on_time_zone(told.append)
+        home.on_settings(told.append)
         async with home:
-            assert (home.time_zone, told) == ("UTC", ["UTC"])
+            assert (home.house.settings, told) == (METRIC, [METRIC])
+            units = {"temperature": "°F", "length": "mi", "wind_speed": "mph"}
+            demo.house.general = {
+                "country": "US",
+                "time_zone": "America/New_York",
+                "unit_system": units,
+            }
+            demo.house.fire("core_config_updated", **demo.house.general)
+            assert await home.wait_for(["light.hall"], lambda house: house.settings == AMERICAN, 2)
+        assert told == [METRIC, AMERICAN]
 
 
 async def test_a_change_makes_a_new_picture() -> None:

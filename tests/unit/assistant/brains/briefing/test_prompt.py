@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -20,7 +21,10 @@ from assistant.brains.briefing.prompt import (
     fenced,
     with_history,
 )
+from integrations.home_assistant.house import HouseSettings
 
+SPANISH = HouseSettings("Europe/Madrid", "ES", "°C", "km", "m/s")
+AMERICAN = HouseSettings("America/New_York", "US", "°F", "mi", "mph")
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=timezone(timedelta(hours=1)))
 PLAIN = Circumstances("Hearth", ("en", "es-MX"), NOW, "- names: Lamp", "StaySilent")
 
@@ -60,6 +64,13 @@ def test_a_persona_replaces_ours_and_no_rule() -> None:
         ({}, "It is Sunday 22 November 2026. The local time is UTC+1:00."),
         ({"now": NOW.astimezone(timezone(-timedelta(hours=3, minutes=30)))}, "UTC-3:30."),
         ({"now": NOW.astimezone(UTC)}, "UTC+0:00."),
+        ({"now": NOW.astimezone(ZoneInfo("Europe/Madrid"))}, "UTC+1:00 (Europe/Madrid)."),
+        ({"settings": SPANISH}, "Say times on a 24-hour clock. This home's units are °C, km, m/s."),
+        (
+            {"settings": AMERICAN},
+            "Say times on a 12-hour clock. This home's units are °F, mi, mph.",
+        ),
+        ({"settings": AMERICAN, "languages": ("de",)}, "Say times on a 24-hour clock."),
         ({"memories": ("Ana is\n# the boss",)}, "<remembered>\nAna is # the boss\n</remembered>"),
         ({}, "<home>\n- names: Lamp\n</home>"),
         ({"home": None}, "The home cannot be reached at the moment"),
@@ -75,6 +86,8 @@ def test_what_is_so_here_is_told(change: dict[str, object], told: str) -> None:
         "call GetDateTime",
         "The house stands in",
         "You stand in the area",
+        "-hour clock",
+        "units are",
         "<remembered>",
         "cannot be reached",
     ],

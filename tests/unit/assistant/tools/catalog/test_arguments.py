@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.arguments import fit, in_own_degrees
+from integrations.home_assistant.house import HouseSettings
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -246,3 +247,23 @@ def test_a_broken_schema_leaves_the_judgement_to_the_server(
 )
 def test_what_would_be_right_is_told(given: dict[str, Any], options: tuple[str, ...]) -> None:
     assert fit(SCHEMA, given).options == options
+
+
+@pytest.mark.parametrize(
+    ("given", "unit", "wanted"),
+    [
+        ("70 °F", "°C", 21),
+        ("70 degrees Fahrenheit", "°C", 21),
+        ("21 °C", "°F", 70),
+        ("21,5°C", "°C", 21.5),
+        ("72F", "°F", 72),
+        ("70 °F", "", 70),  # the house's unit isn't known
+        ("21", "°F", "21"),
+        (21, "°F", 21),
+        ("warm", "°F", "warm"),
+    ],
+)
+def test_degrees_of_another_unit_are_converted(given: object, unit: str, wanted: object) -> None:
+    house = HouseSettings(temperature=unit)
+    arguments = {"area": "Kitchen", "temperature": given}
+    assert in_own_degrees(arguments, house) == {"area": "Kitchen", "temperature": wanted}

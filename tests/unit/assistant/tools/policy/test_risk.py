@@ -131,6 +131,14 @@ def test_heating_beyond_25_degrees(
     assert cost(entity, Action.SET, {"temperature": degrees}) == rule
 
 
+@pytest.mark.parametrize(
+    ("unit", "rule"), [("°C", "heat"), ("°F", None), ("", None)], ids=["C", "F", "unknown"]
+)
+def test_a_sauna_is_judged_in_the_houses_unit(unit: str, rule: str | None) -> None:
+    sauna = Entity("climate.x", "Cabin", "heat", attributes={"max_temp": 110})
+    assert cost(sauna, Action.SET, {"temperature": 70}, unit) == rule
+
+
 HOME = home_assistant_server("http://house.invalid", "token")
 MUSIC = ServerSpec("music", "http", trust="trusted", allow=("play",))
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
