@@ -76,6 +76,8 @@ def lights(sentence: Sentence) -> Reading | None:
     if sentence.take("lit"):
         on = [one for one in entities_of(targets, sentence.scene.house) if one.state == "on"]
         targets = [Target((one.entity_id,), "light") for one in on]
+    if amount is None and not word and sentence.has("on") and not sentence.has("brighten", "dim"):
+        return None  # two verbs
     if by and amount is not None:
         steps = way * amount / _LIGHT_STEP
         return each(sentence, targets, lambda one: _dimmed(sentence, one, steps))
@@ -219,9 +221,12 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     """Return the media players that the sentence names. Without a name, return those in one of
     these states."""
     said = {one.tag for some in sentence.pieces for one in some}
-    if said & {"thing", "area", "floor", "all", "both"}:
-        return sentence.targets(("media_player",), "media_player")
     house, scene = sentence.scene.house, sentence.scene
+    if said & {"thing", "area", "floor", "all", "both"}:
+        targets = sentence.targets(("media_player",), "media_player")
+        found = entities_of(targets, house)
+        # By its name, a player that is paused is found too.
+        return [Target((found[0].entity_id,), "media_player")] if len(found) == 1 else targets
     kinds = [one for some in sentence.pieces for one in some if one.tag == "kind"]
     if kinds and not any(one.value[1] == "media_player" for one in kinds):
         raise NoTarget
@@ -247,7 +252,10 @@ def volume(sentence: Sentence) -> Reading | None:
     )
     if not (word or wish or sentence.has("louder", "quieter") or players):
         recent = [one for one in sentence.scene.recent if one.startswith("media_player.")]
-        if not (way and sentence.has("it") and (recent or not sentence.scene.recent)):
+        it = sentence.first("it")
+        blind = it is not None and it.text == "enclítica"  # "súbela" can be a blind too
+        anything = not sentence.scene.recent and not blind
+        if not (way and it and (recent or anything)):
             return None
     amount = take_amount(sentence)
     if amount is None and not way:

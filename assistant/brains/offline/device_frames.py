@@ -258,10 +258,12 @@ def _switches(sentence: Sentence) -> Reading | None:
     intent = "HassTurnOn" if on else "HassTurnOff"
     sentence.take("turn", "set", "again", "start")
     things = sentence.has("thing", "kind", "area", "floor", "it", "one", "here", "both")
-    if sentence.has("all") and off and not sentence.has("thing", "kind"):
+    every = sentence.first("all")
+    lamps = every is not None and every.text == "todas"  # "apaga todas" are the lights
+    if every and off and not lamps and not sentence.has("thing", "kind"):
         sentence.take("it")  # "apágalo todo"
         return _everything_off(sentence)
-    if not things:
+    if not things and not lamps:
         return None
     valve = ("valve",) if off else ()
     targets = sentence.targets((*_SWITCHED, *valve), "light")

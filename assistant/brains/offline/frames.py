@@ -66,6 +66,9 @@ class Sentence:
     def has(self, *tags: str) -> bool:
         return not self.tags.isdisjoint(tags)
 
+    def first(self, tag: str) -> Piece | None:
+        return next((one for some in self.pieces for one in some if one.tag == tag), None)
+
     def take(self, *tags: str) -> Piece | None:
         """Take all pieces with one of these meanings, and return the first."""
         first = None

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from assistant.brains.offline.names import Name, Names, number_words
-from assistant.brains.offline.spanish_verbs import (
+from assistant.brains.offline.spanish import (
+    Verbs,
     asking_forms,
-    forbidding_forms,
     forbids,
-    past_forms,
-    stems,
     tells,
+    verbs_of,
     without_pronouns,
 )
 from assistant.speech.language.spanish import integer
@@ -91,10 +90,7 @@ class Lexicon:
     numbers: Mapping[str, float]
     names: Mapping[str, str] = field(default_factory=dict)  # usual English names
     words: frozenset[str] = field(default_factory=frozenset)  # of phrases and numbers
-    verbs: frozenset[str] = frozenset()  # forms that ask for something
-    stems: frozenset[str] = frozenset()  # of these verbs
-    past: frozenset[str] = frozenset()  # forms that ask for nothing, with their accents
-    forbidding: frozenset[str] = frozenset()  # forms after "no"
+    verbs: Verbs = field(default_factory=Verbs)
 
 
 @cache
@@ -103,10 +99,9 @@ def lexicon(language: str) -> Lexicon:
     written = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     phrases: dict[str, list[Piece]] = defaultdict(list)
     verbs = {tag: tuple(some) for tag, some in written.get("verbs", {}).items()}
-    for tag, some in verbs.items():
+    for tag, some in verbs.items():  # "other" are verbs of `wordings`
         for form in dict.fromkeys(form for verb in some for form in asking_forms(verb)):
             phrases[words_of(form)].append(Piece(tag, form))
-    asking = frozenset(phrases)
     for tag, texts in (written["meanings"] | written.get("asking", {})).items():
         for text in texts:
             phrases[words_of(text)].append(Piece(tag, text))
@@ -128,31 +123,18 @@ def lexicon(language: str) -> Lexicon:
     names = {words_of(text): name for text, name in written.get("names", {}).items()}
     words = frozenset(word for text in (*found, *numbers, *names) for word in text.split())
     every = [verb for some in verbs.values() for verb in some]
-    told = {form for verb in every for form in past_forms(verb)} - _words_in(written)
-    beginnings = frozenset(words_of(stem) for verb in every for stem in stems(verb))
-    never = frozenset(words_of(form) for verb in every for form in forbidding_forms(verb))
-    return Lexicon(found, numbers, names, words, asking, beginnings, frozenset(told), never)
-
-
-def _words_in(written: Mapping[str, Any]) -> set[str]:
-    """Return the words of all questions, in which a past form is no mistake: "dejé la luz..."."""
-    return {
-        word
-        for texts in written.get("asking", {}).values()
-        for text in texts
-        for word in text.split()
-    }
+    asking = (text for texts in written.get("asking", {}).values() for text in texts)
+    known = verbs_of(every, {word for text in asking for word in text.split()})
+    return Lexicon(found, numbers, names, words, known)
 
 
 def asks_for_nothing(text: str, language: str) -> bool:
     """Return True if the sentence forbids something or tells of something: "no apagues la luz",
     "apagué la luz"."""
-    known = lexicon(language)
-    if not known.verbs:
-        return False
-    if not known.past.isdisjoint(written_tokens(text.lower())):
+    verbs = lexicon(language).verbs
+    if not verbs.past.isdisjoint(written_tokens(text.lower())):
         return True
-    return any(forbids(tokens(part), known.forbidding) for part in _PAUSE.split(text))
+    return any(forbids(tokens(part), verbs) for part in _PAUSE.split(text))
 
 
 def words_of(text: str) -> str:
@@ -289,7 +271,7 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
         found = _known_words(word, known, index)
         if not found:
             right = nearest_word(word, known.words | index.words)
-            if right is None or tells(word, known.stems):
+            if right is None or tells(word, known.verbs):
                 return None
             mended.add(len(words))
             found = [right]
@@ -333,9 +315,7 @@ def _known_words(word: str, known: Lexicon, index: NameIndex) -> list[str]:
 
 
 def _without_pronouns(word: str, known: Lexicon) -> list[str]:
-    if not known.verbs or word in known.phrases:
-        return [word]
-    return without_pronouns(word, known.verbs)
+    return [word] if word in known.phrases else without_pronouns(word, known.verbs)
 
 
 def _longest(
@@ -347,7 +327,11 @@ def _longest(
         pieces = list(index.find(part))
         if not pieces and text in known.names:
             pieces += index.find(known.names[text].split())
-        pieces += known.phrases.get(text, ())
+        elif not pieces and size > 1 and known.names:
+            usual = [word for one in part for word in known.names.get(one, one).split()]
+            pieces += index.find(usual) if usual != [*part] else []
+        floor = any(one.tag == "floor" for one in pieces) and words[at - 1 : at] == ["de"]
+        pieces += () if floor else known.phrases.get(text, ())  # "las luces de abajo"
         if text in known.numbers and not _is_pronoun(pieces, words, at + size, known):
             pieces.append(Piece("number", text, known.numbers[text]))
         elif size == 1 and text[0].isdigit():

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from assistant.brains.offline.frames import Reading
 from assistant.brains.offline.lexicon import lexicon, tokens
 from assistant.brains.offline.parse import MAX_PARTS
+from assistant.brains.offline.spanish import with_noun
 
 Read = Callable[[str], Reading]
 _NOT_A = r"(?! (?:more|need|longer|one|lights?|music|heating)\b)"  # "no more light"
 _NO = {
     "en": rf"no sorry|no wait|no i mean|sorry|no{_NOT_A}|i mean|i meant|wait no|wait|make that"
     "|actually",
-    "es": "no perdón|no espera|perdón|no|digo|quiero decir|quería decir|mejor|mejor dicho",
+    "es": "me equivoqué|me he equivocado|no perdón|no espera|perdón|no|digo|quiero decir"
+    "|quería decir|mejor|mejor dicho",
 }
 
 
@@ -38,6 +40,8 @@ def read_corrected(text: str, language: str, read: Read) -> Reading:
     )
     tries = [f"{' '.join(first[:count])} {meant}" for count in counts]
     tries = tries[::-1] if new_value else tries
+    if fuller := with_noun(meant, parts[0]):
+        tries = [fuller, *tries]
     return next((found for one in (*tries, meant) if (found := read(one))), [])
 
 
@@ -64,22 +68,39 @@ def plain(text: str, language: str) -> str:
 
 def read_parts(text: str, language: str, read: Read) -> Reading:
     """Read each part of a sentence. A part without a verb uses the verb of the part before it."""
-    parts = [part for part in _joints(language).split(text.strip()) if part.strip()]
-    if not 1 < len(parts) <= MAX_PARTS:
+    text = text.strip()
+    joints = [found.span() for found in _joints(language).finditer(text)]
+    starts, ends = [0, *(end for _, end in joints)], [*(start for start, _ in joints), len(text)]
+    if not 1 < len(starts) <= MAX_PARTS:
         return []
     made: Reading = []
-    before = ""
-    for part in parts:
-        found = read(part)
-        if not found and before:
-            words = before.split()
-            starts = (" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1))
-            found = next((one for start in starts if (one := read(f"{start} {part}"))), [])
-        if not found:
+    before, at = "", 0
+    while at < len(starts):
+        # In "add bread and milk to the list and turn on the light", the first "and" joins items.
+        for last in range(at, len(starts) - (at == 0)):
+            found, said = _read_part(text[starts[at] : ends[last]], before, read)
+            if found:
+                break
+        else:
             return []
         made += found
-        before = part
+        before, at = said, last + 1
     return made
+
+
+def _read_part(part: str, before: str, read: Read) -> tuple[Reading, str]:
+    """Read a part of a sentence, and return its commands and the part with what it left out."""
+    if not part.strip():
+        return [], part
+    if found := read(part):
+        return found, part
+    words = before.split()
+    starts = (" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1))
+    fuller = with_noun(part, before)
+    for said in (*([fuller] if fuller else []), *(f"{start} {part}" for start in starts)):
+        if found := read(said):
+            return found, said
+    return [], part
 
 
 _AND = {

@@ -23,6 +23,8 @@ from assistant.brains.offline.names import Names
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from assistant.brains.offline.parts import Read, plain, read_corrected, read_parts
 from assistant.brains.offline.question_frames import read_outside, read_question
+from assistant.brains.offline.sentences import MISSING
+from assistant.brains.offline.spanish import in_imperative, with_noun
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
@@ -65,10 +67,18 @@ class Reader:
     def read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:
         """Return all commands of a sentence in order, or [] if any part of it isn't understood."""
         base = language.partition("-")[0]
-        loose = base in LOOSE_LANGUAGES
-        if loose and asks_for_nothing(text, base):
+        if base in LOOSE_LANGUAGES and asks_for_nothing(text, base):
             return []
         text = exception_last(text)
+        found = self._read(text, language, house, area_id, talk)
+        if found and not _is_missing(found):
+            return found
+        other = in_imperative(text, lexicon(base).verbs) if base == "es" else text
+        return (other != text and self._read(other, language, house, area_id, talk)) or found
+
+    def _read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:
+        base = language.partition("-")[0]
+        loose = base in LOOSE_LANGUAGES
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed
@@ -160,6 +170,11 @@ class Reader:
             strict = self._parser.parse(said, language, scene.here)
             return self._loosely(said, language, scene) or ([strict] if strict else [])
 
+        last = talk.commands[-1]
+        switched = language == "es" and last.intent in _BACK and "?" not in text
+        fuller = with_noun(text, last.text) if switched else None
+        if fuller is not None and (found := again(fuller)):
+            return found
         return follow_up(text, language, self._names_of_house(), scene, talk, again)
 
     def _names_of_house(self) -> NameIndex:
@@ -170,6 +185,10 @@ class Reader:
 
 def _as_guess(one: ParsedCommand | Ask) -> ParsedCommand | Ask:
     return one if isinstance(one, Ask) else replace(one, guessed=True)
+
+
+def _is_missing(found: Reading) -> bool:
+    return any(isinstance(one, ParsedCommand) and one.intent == MISSING for one in found)
 
 
 def whole_or_timed(text: str, language: str, read: Read) -> Reading:

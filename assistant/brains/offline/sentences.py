@@ -179,6 +179,9 @@ def spanish_times() -> Iterator[tuple[str, str]]:
         yield f"{named} y cuarto", f"{hour}:15"
         yield f"{named} y media", f"{hour}:30"
         yield f"{named} menos cuarto", f"{before}:45"
+        yield f"{hour} y cuarto", f"{hour}:15"
+        yield f"{hour} y media", f"{hour}:30"
+        yield f"{hour} menos cuarto", f"{before}:45"
         for minute in range(1, 60):
             yield f"{named} [y] {integer(minute)}", f"{hour}:{minute:02}"
             if minute <= 30:

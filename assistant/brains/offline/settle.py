@@ -114,12 +114,16 @@ _COLOURED = frozenset({"hs", "rgb", "rgbw", "rgbww", "xy"})
 
 
 def _cannot(command: ParsedCommand, house: House) -> Problem | None:
-    """Return the reason why a single lamp can't be set like this. Home Assistant would only switch
-    the lamp on."""
+    """Return the reason why a lamp, or every lamp in a place, can't be set like this. Home
+    Assistant would only switch it on."""
     wanted = command.slots.get("device_class")
     player = command.slots.get("domain") == "media_player" and isinstance(wanted, str)
     if player and not any(one.device_class == wanted for one in house.exposed()):
         return Problem("offline.none_there", {})
+    if command.intent == "HassLightSet" and not command.entity_ids:
+        problems = [_cannot(one, house) for one in _lamp_by_lamp(command, house)]
+        first = problems[0] if problems else None
+        return first if all(problems) else None
     if command.intent != "HassLightSet" or len(command.entity_ids) != 1:
         return None
     lamp = house.entities[command.entity_ids[0]]
@@ -134,13 +138,17 @@ def _cannot(command: ParsedCommand, house: House) -> Problem | None:
     return None
 
 
+def _lamp_by_lamp(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+    lamps = members(Target((), "light", command.area_id, command.floor_id), house)
+    return [replace(command, entity_ids=(one.entity_id,), name=one.name) for one in lamps]
+
+
 def only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     """Return a separate command for each lamp in a room that supports it, if other lamps there
     don't. Otherwise, return only the command itself."""
     if command.intent != "HassLightSet" or command.entity_ids:
         return [command]
-    lamps = members(Target((), "light", command.area_id, command.floor_id), house)
-    each = [replace(command, entity_ids=(one.entity_id,), name=one.name) for one in lamps]
+    each = _lamp_by_lamp(command, house)
     can = [one for one in each if _cannot(one, house) is None]
     return can if command.area_id and 0 < len(can) < len(each) else [command]
 

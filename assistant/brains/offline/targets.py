@@ -62,7 +62,8 @@ def targets_of(
     """
     things, kinds, places = _sorted(pieces, domains, scene)
     words = {piece.tag for options in pieces for piece in options}
-    if words & {"it", "one", "both"} and not (things or kinds or places):
+    found = things or kinds or places or ("all" in words and not scene.recent)
+    if words & {"it", "one", "both"} and not found:
         both = "both" in words and len(scene.recent) == 1
         return _recent(domains, (*scene.before, *scene.recent) if both else scene.recent, scene)
     if not kinds and not things and default and (places or "all" in words):
@@ -115,7 +116,7 @@ def _sorted(
                 kinds.pop()  # "the fan Zephyra", "the fan called Zephyra"
             if things and len(things[-1].ids) > 1 and at - last_thing <= 1:
                 things.pop()  # "the lamp Yelmar", where others are called "Lamp"
-            things.append(Target(ids, domain, sure=sure))
+            things.append(_named(ids, kind, sure))
             last_thing = at
         elif any(o.tag == "called" for o in options):
             last_kind, last_thing = last_kind + 1, last_thing + 1
@@ -132,6 +133,13 @@ def _sorted(
     return things, kinds, places
 
 
+def _named(ids: tuple[str, ...], kind: Piece | None, sure: float) -> Target:
+    # Lamps are the only kind for which a name such as "Lamp" stands if it isn't in that room.
+    domain = ids[0].partition(".")[0]
+    lamps = kind is not None and domain == "light"
+    return Target(ids, domain, word=kind.text if kind is not None and lamps else "", sure=sure)
+
+
 def _places_of(kinds: Sequence[Target], places: list[_Place], number: int) -> list[_Place]:
     # With several kinds, each has its own place if there are as many.
     if len(kinds) > 1 and len(places) == len(kinds):
@@ -146,8 +154,11 @@ def _in_place(thing: Target, places: Sequence[_Place], scene: Scene) -> Target:
     there = tuple(
         one for one in thing.ids if any(_is_in(house.entities[one], p, house) for p in places)
     )
-    if not there:
+    if not there and not thing.word:
         raise NoTarget
+    if not there:
+        one = places[0]
+        return replace(thing, ids=(), area_id=one.area_id, floor_id=one.floor_id, place=one.text)
     return replace(thing, ids=there)
 
 

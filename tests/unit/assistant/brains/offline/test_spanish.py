@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.offline.spanish_verbs import asking_forms, tells, without_pronouns
+from assistant.brains.offline.spanish import (
+    asking_forms,
+    in_imperative,
+    tells,
+    verbs_of,
+    with_noun,
+    without_pronouns,
+)
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.runs import corpus_brain, read
 
@@ -23,13 +30,16 @@ def brain(house_brain: OfflineBrain) -> OfflineBrain:
     return house_brain
 
 
+VERBS = verbs_of(("enciende encender", "apaga apagar", "abre abrir", "pon poner ponga"))
+
+
 @pytest.mark.parametrize(
     ("verb", "forms"),
     [
-        ("enciende encender", {"encienda", "encende", "enciendas", "me enciendes"}),
+        ("enciende encender", {"encienda", "encende", "enciendas", "encended"}),
         ("apaga apagar", {"apague", "apagad", "apaguen"}),
         ("empieza empezar", {"empiece", "empeza"}),
-        ("pon poner ponga", {"pone", "pongas", "me pones"}),
+        ("pon poner ponga", {"pone", "pongas"}),
     ],
 )
 def test_forms_that_ask(verb: str, forms: set[str]) -> None:
@@ -37,12 +47,40 @@ def test_forms_that_ask(verb: str, forms: set[str]) -> None:
 
 
 def test_pronouns_and_other_forms() -> None:
-    assert without_pronouns("apagala", {"apaga"}) == ["apaga", "enclitico"]
-    assert without_pronouns("prendamela", {"prenda"}) == ["prenda", "enclitico"]
-    assert without_pronouns("bajale", {"baja"}) == ["baja"]
-    assert without_pronouns("escala", {"baja"}) == ["escala"]
-    assert all(tells(one, {"apag"}) for one in ("apago", "apagaron", "apagaba", "apagando"))
-    assert not tells("apgaa", {"apag"})  # a typing error
+    assert without_pronouns("apagala", VERBS) == ["apaga", "enclitica"]
+    assert without_pronouns("enciendamelo", VERBS) == ["encienda", "enclitico"]
+    assert without_pronouns("ponle", VERBS) == ["pon"]
+    assert without_pronouns("escala", VERBS) == ["escala"]
+    assert all(tells(one, VERBS) for one in ("apago", "apagaron", "apagaba", "apagando"))
+    assert not tells("apgaa", VERBS)  # a typing error
+
+
+@pytest.mark.parametrize(
+    ("text", "imperative"),
+    [
+        ("¿me abres la puerta?", "abre la puerta?"),
+        ("¿apagas la luz?", "apaga la luz?"),
+        ("a ver si me enciendes la luz", "enciende la luz"),
+        ("póngame una canción y apague la luz", "pon una canción y apaga la luz"),
+        ("recuérdame apagar la luz", "recuérdame apaga la luz"),
+        ("siempre apagas la luz", "siempre apagas la luz"),
+    ],
+)
+def test_the_imperative(text: str, imperative: str) -> None:
+    assert in_imperative(text, VERBS) == imperative
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "whole"),
+    [
+        ("y la del garaje", "enciende la luz de la cocina", "enciende la luz del garaje"),
+        ("las de la oficina", "apaga las luces del salón", "apaga las luces de la oficina"),
+        ("el del garaje", "enciende la luz de la cocina", None),
+        ("la cocina", "enciende la luz del salón", None),
+    ],
+)
+def test_nouns_that_are_left_out(part: str, before: str, whole: str | None) -> None:
+    assert with_noun(part, before) == whole
 
 
 @pytest.mark.parametrize(
@@ -64,6 +102,12 @@ def test_pronouns_and_other_forms() -> None:
         ("me estoy helando en el dormitorio", '"temperature": 20'),
         ("ponme el ventilador de la oficina", '{"area": "Office", "domain": ["fan"]}'),
         ("apágalo todo menos la cocina", '"domain": ["light"]'),
+        ("enciende el yelmar, me equivoqué, zorblax", '"name": "Zorblax"'),
+        ("¿enciendes el yelmar?", '"name": "Yelmar"'),
+        ("dame luz en la cocina", '"area": "Kitchen"'),
+        ("quiero el termostato del dormitorio a 19", '"temperature": 19'),
+        ("añade pan y leche a la lista y enciende el yelmar", '"name": "Yelmar"'),
+        ("pan, leche y huevos a la lista de la compra", "pan, leche, huevos"),
     ],
 )
 async def test_what_people_say(brain: OfflineBrain, text: str, done: str) -> None:
@@ -83,6 +127,11 @@ async def test_what_people_say(brain: OfflineBrain, text: str, done: str) -> Non
         "ella apaga zorblax",
         "apagaban zorblax",
         "si hace frío enciende el yelmar",
+        "¿quieres que encienda el yelmar?",
+        "¿por qué apagas zorblax?",
+        "¿por qué me apaga zorblax?",
+        "siempre apagas zorblax",
+        "súbela",  # the volume, a blind or a temperature
     ],
 )
 async def test_what_asks_for_nothing(brain: OfflineBrain, text: str) -> None:
