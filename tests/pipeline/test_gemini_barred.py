@@ -3,11 +3,23 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from assistant.app.interfaces import open_interfaces
-from tests.pipeline.gemini_rig import ASKED, LIVE, ONCE, SAID, SERVED, ended, said, scene
+from tests.pipeline.gemini_rig import (
+    ASKED,
+    LIVE,
+    OFFICE_ON,
+    ONCE,
+    SAID,
+    SERVED,
+    ended,
+    said,
+    scene,
+)
 from tests.ports import free_port
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import OnceTurn, Opening, Turn
+from tests.simulators.script import Close, OnceTurn, Opening, Say, Turn
 
 ANOTHER = "The Gemini voice model isn't working right now, so I'm using another one. "
 INVALID = (1007, "Request contains an invalid argument.")
@@ -41,6 +53,44 @@ async def test_a_barred_brain_is_a_trouble_until_it_answers(tmp_path: Path) -> N
         assert ended(await on.ask(ASKED)) == (LIVE, None)
         await changed.wait()
         assert opened.box.state()["troubles"] == {}
+
+
+@pytest.mark.parametrize(
+    ("opening", "kind", "words"),
+    [
+        (Opening(refuse=(1007, "API key expired. Please renew the API key.")), "sign_in", "key"),
+        (
+            Opening(refuse=(1008, "Your project has been denied access. Please contact support.")),
+            "denied",
+            "Google has denied my project access",
+        ),
+        (
+            Opening(http_status=403, http_message="Requests to this API are blocked."),
+            "key_limits",
+            "My Gemini key has restrictions",
+        ),
+        (Opening(refuse=(1011, "You exceeded your current quota.")), "quota", "quota"),
+    ],
+    ids=["expired", "denied", "restricted", "quota"],
+)
+async def test_what_only_a_person_can_mend_is_explained_in_every_turn(
+    tmp_path: Path, opening: Opening, kind: str, words: str
+) -> None:
+    async with scene(tmp_path, GeminiSimulator(opening=opening), brain={"order": [LIVE]}) as on:
+        for _ in range(2):
+            turn = await on.ask(ASKED)
+            assert turn.record.error is not None
+            assert turn.record.error.kind == kind
+            assert words in said(turn)
+
+
+async def test_a_quota_that_ends_after_the_action_is_told_with_it(tmp_path: Path) -> None:
+    steps = [SERVED[0], Say("The"), Close(1011, "Resource has been exhausted.")]
+    async with scene(
+        tmp_path, GeminiSimulator([Turn("text", steps)]), brain={"order": [LIVE]}
+    ) as on:
+        assert said(await on.ask(ASKED)).startswith(OFFICE_ON)
+        assert "quota" in said(await on.ask(ASKED))
 
 
 async def test_refused_set_ups_do_not_bar_live_for_long(tmp_path: Path) -> None:

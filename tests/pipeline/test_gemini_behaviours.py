@@ -30,6 +30,7 @@ from tests.simulators.script import (
     Close,
     Done,
     Drop,
+    Garbage,
     GoAway,
     Handle,
     Hear,
@@ -40,6 +41,7 @@ from tests.simulators.script import (
     Raw,
     Say,
     Sound,
+    Stall,
     Step,
     Tokens,
     Turn,
@@ -47,6 +49,7 @@ from tests.simulators.script import (
 )
 
 STILL = "Yes, they are on now."
+STOPPED = f"{OFFICE_ON} Then something went wrong and I had to stop."
 BOTH = [SAID, STILL]
 OFFICE_JSON = '{"area": "Office", "domain": ["light"]}'
 LOST = f"{OFFICE_ON} Then I lost the connection."
@@ -82,10 +85,33 @@ ROWS: dict[str, Row] = {
         [SERVED, REFUSED, REFUSED, LATER, LATER],
         [SAID, STILL, STILL],
     ),
+    "refused after the action": ([[CALL, *REFUSED], LATER], [LOST, STILL]),
+    # livekit/agents #4545; googleapis/js-genai #1236
+    "1008 before the action": (
+        [[Close(1008, "Operation is not implemented, or supported, or enabled.")], LATER],
+        [STILL, STILL],
+    ),
+    # google-gemini/gemini-cli #27178
+    "closed with 1000 before the answer": ([[Close(1000)], LATER], [STILL, STILL]),
+    "closed with 1000 after the action": ([[CALL, Close(1000)], LATER], [LOST, STILL]),
+    "the service restarts": ([[Say("The"), Close(1012)], LATER], [STILL, STILL]),
+    # frames that the client library cannot read
+    "garbage": (
+        [[Garbage(), CALL, Garbage(), Say(SAID), Garbage(), Done(), Garbage()], LATER],
+        [SAID, STILL],
+    ),
+    "a drop after a reading": (
+        [[Call("GetLiveContext", {"area": "office"}), Drop()], SERVED, LATER],
+        [SAID, STILL],
+    ),
     # google-gemini/cookbook #1197; pydantic/pydantic-ai #7188
     "goAway within an answer": (
         [[CALL, Say("The office"), GoAway(5), Say(" lights are on."), Done(), Drop()], LATER],
         [SAID, STILL],
+    ),
+    "goAway at once, in the answer": (
+        [[CALL, Say("The office"), GoAway(0), Stall()], LATER],
+        [LOST, STILL],
     ),
     # googleapis/python-genai #2117; googleapis/js-genai #1578
     "empty parts": (
@@ -103,6 +129,11 @@ ROWS: dict[str, Row] = {
     "turnComplete with the call": (
         [[OPEN_CALL, content(turnComplete=True), AwaitAnswers(), Say(SAID), Done()], LATER],
         [SAID, STILL],
+    ),
+    # pydantic/pydantic-ai: the call comes a little after turnComplete
+    "a call after turnComplete": (
+        [[Say("I will do it now."), Done(), Wait(0.1), CALL, Say(SAID), Done()], LATER],
+        [f"I will do it now. {SAID}", STILL],
     ),
     # mastra-ai/mastra #22969
     "a call in the reply and as a tool call": (
@@ -133,6 +164,14 @@ ROWS: dict[str, Row] = {
     ),
     # livekit/agents #5556: the model takes the call back and says nothing more
     "cancelled after it was done": ([[OPEN_CALL, Cancel(), Done()], LATER], [OFFICE_ON, STILL]),
+    "cancelled before it was made": (
+        [[Raw({"toolCallCancellation": {"ids": ["unknown"]}}), *SERVED], LATER],
+        [SAID, STILL],
+    ),
+    "cancelled with its repetition": (
+        [[OPEN_CALL, OPEN_CALL, Cancel(), Done()], LATER],
+        [OFFICE_ON, STILL],
+    ),
     # livekit/agents #2174
     "a tool that does not exist": (
         [[Call("make_coffee", {}, undeclared=True), Say("I cannot do that here."), Done()], LATER],
@@ -187,6 +226,19 @@ ROWS: dict[str, Row] = {
     "a malformed call": (
         [[Done(reason="MALFORMED_FUNCTION_CALL", generation=False)], SERVED, LATER],
         [SAID, STILL],
+    ),
+    "a malformed call after the action": (
+        [[CALL, Done(reason="MALFORMED_FUNCTION_CALL", generation=False)], LATER],
+        [STOPPED, STILL],
+    ),
+    "a refusal for safety after the action": (
+        [[CALL, Done(reason="SAFETY", generation=False)], LATER],
+        [STOPPED, STILL],
+    ),
+    # google-gemini/cookbook #1197
+    "interrupted twice": (
+        [[CALL, Say("The"), Interrupt(), Interrupt(), Done()], LATER],
+        [STOPPED, STILL],
     ),
     # pipecat: 3.x sends transcript, sound and end in one frame
     "all in one frame": (

@@ -100,7 +100,7 @@ class LiveSocket:
                     # The real service sends its JSON in binary frames.
                     on_vertex = self._book.version == "v1beta1"
                     message = as_candidates(item.message) if on_vertex else item.message
-                    await socket.send_bytes(json.dumps(message).encode())
+                    await socket.send_bytes((item.instead or json.dumps(message)).encode())
                     continue
                 self._over = True
                 if item.code is None:

@@ -259,6 +259,8 @@ def _plain(step: script.Step) -> Frame | Ending | None:
             return Frame(frames.usage(tokens))
         case script.GoAway(left_s):
             return Frame({"goAway": {"timeLeft": f"{left_s:g}s"}})
+        case script.Garbage():
+            return Frame({}, '{"serverContent": {')
         case script.Raw(frame):
             return Frame(dict(frame))
         case script.Drop():

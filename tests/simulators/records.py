@@ -15,6 +15,7 @@ class Frame:
     """A JSON message to send."""
 
     message: Json
+    instead: str = ""  # sent instead of the message, if it isn't to be valid JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,11 @@ class Handle(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Garbage(Step):
+    """Send a frame that is no JSON."""
+
+
+@dataclass(frozen=True, slots=True)
 class Raw(Step):
     """Send any other frame unchanged."""
 
