@@ -176,6 +176,7 @@ class GeminiLiveTurn:
         try:
             item = await self._item(reading.patience_s(clock.monotonic()))
         except TimeoutError:
+            self._session.meter.give_up()
             happened = reading.overdue(clock.monotonic())
         else:
             happened = reading.take(item, clock.monotonic())

@@ -35,7 +35,8 @@ class UsageMeter:
         self._read = Amount()  # estimate of what the model has read
         self._read_next = Amount()  # the same of the next interaction, which has begun already
         self._made = Amount()  # estimate of what it has generated
-        self._answered = False  # it has generated something, or ended its turn
+        # It has generated something or ended its turn, or Hearth has given it up.
+        self._answered = False
         self._told: TokensUsed | None = None  # already passed on with `take`
         self._owed: list[TokensUsed] = []  # of earlier interactions, not passed on yet
         # The session.
@@ -93,6 +94,10 @@ class UsageMeter:
             self._read_next += self._context
         else:
             self._read += self._context
+
+    def give_up(self) -> None:
+        """Note that Hearth waits no longer. The service may charge for what it has read."""
+        self._answered = True
 
     def note(self, event: LiveEvent) -> None:
         """Count the tokens of an event of the session."""

@@ -277,6 +277,14 @@ async def test_a_turn_after_a_cut_off_one_is_estimated_too(ends: str) -> None:
         assert sum(one.usage.input_tokens for one in found) > 1_000
 
 
+async def test_a_turn_that_is_given_up_may_have_cost_something() -> None:
+    async with stage(session(*sentence())) as on:
+        *_, cost, end = await on.follow(on.brain.begin(spoken()))
+        assert isinstance(cost, Spent)
+        assert cost.usage.estimated
+        assert end == BrainFault("timeout", "Gemini stopped answering.", retryable=True)
+
+
 async def test_an_empty_turn_is_asked_again_as_text() -> None:
     talk = session(
         *sentence(InputText("turn on the lamp"), TurnComplete()),

@@ -122,6 +122,13 @@ def test_a_request_that_fails_before_any_answer_costs_nothing(meter: UsageMeter)
     assert (found.input_tokens, found.estimated) == (1_025, True)
 
 
+def test_a_request_that_hearth_gives_up_may_be_charged(meter: UsageMeter) -> None:
+    ask(meter)
+    meter.give_up()
+    (found,) = meter.take()
+    assert (found.input_tokens, found.output_tokens, found.estimated) == (1_025, 0, True)
+
+
 def test_what_the_next_interaction_has_read_is_its_own(meter: UsageMeter) -> None:
     ask(meter, SAID)
     meter.heard(SECOND)
