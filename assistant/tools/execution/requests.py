@@ -69,7 +69,7 @@ class Way:
     name: str  # as the server names it
     tier: Tier  # of the tool itself, before its targets are known
     sounds: bool = True  # may make a sound in a room, if its targets are unknown
-    by_target: bool = False  # acts on the entities that some of its arguments select
+    selecting: frozenset[str] = frozenset()  # arguments that select the entities to act on
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
         if verdict.tier is Tier.READ:
@@ -88,19 +88,18 @@ _SILENT = frozenset(
 SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 
-# Arguments of Home Assistant's tools that select the entities to act on.
-_SELECTING = frozenset(
-    {
-        *("area", "device_class", "domain", "floor", "name"),
-        *("preferred_area_id", "preferred_floor_id"),
-    }
-)
-
-
 def way_of(entry: MenuEntry) -> Way:
+    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry), _selecting(entry))
+
+
+def _selecting(entry: MenuEntry) -> frozenset[str]:
     intent = INTENTS.get(entry.suffix) if entry.of_home else None
-    by_target = intent is not None and intent.by_target
-    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry), by_target)
+    if intent is None or not intent.by_target:
+        return frozenset()
+    # The area of a vacuum is not where it is, but what it is to clean.
+    places = ("area", "floor", "preferred_area_id", "preferred_floor_id") if intent.places else ()
+    kinds = ("domain", "device_class") if intent.selective else ()
+    return frozenset(("name", *places, *kinds))
 
 
 def effect_of(way: Way, verdict: PolicyDecision) -> str:
@@ -109,11 +108,11 @@ def effect_of(way: Way, verdict: PolicyDecision) -> str:
     A model that repeats a call can name its targets in another way: "front door", or the same with
     a domain or a room.
     """
-    touched = sorted({*verdict.entities, *verdict.effects}) if way.by_target else []
+    touched = sorted({*verdict.entities, *verdict.effects}) if way.selecting else []
     rest = {
         name: value
         for name, value in verdict.arguments.items()
-        if not touched or name not in _SELECTING
+        if not touched or name not in way.selecting
     }
     written = json.dumps([touched, rest], sort_keys=True, ensure_ascii=False, default=str)
     return "".join(written.casefold().split())

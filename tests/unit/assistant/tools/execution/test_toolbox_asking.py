@@ -29,7 +29,7 @@ from assistant.tools.builtin.protocol import (
 )
 from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards
-from assistant.tools.execution.requests import EXPIRES_S
+from assistant.tools.execution.requests import EXPIRES_S, way_of
 from assistant.tools.policy.rules import Rulings
 from integrations.home_assistant.house import House as LiveHouse
 from tests.fakes.journal import FakeJournal
@@ -182,6 +182,15 @@ async def test_the_same_call_waits_for_the_same_answer(
     again = await house.do(tool, arguments, situation=ASK)
     assert (again.status, again.rule) == (Status.DONE, "done_already")
     assert len(house.demo.calls) == 1
+
+
+async def test_two_rooms_to_clean_are_two_calls(house: House) -> None:
+    clean = (await house.box.menu()).find("HassVacuumCleanArea")
+    assert clean is not None
+    assert way_of(clean).selecting == {"name"}, "the area is what it cleans"
+    for area in ("Kitchen", "Hall", "Hall"):
+        await house.do(clean.declaration.name, {**ROBOT, "area": area}, situation=ASK)
+    assert [given["area"] for _, given in house.demo.calls] == ["Kitchen", "Hall"]
 
 
 async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
