@@ -140,6 +140,8 @@ def _mend_name(
         return _changed(mended, "name", name, one) if one else _asked(mended, exact, house)
     readings = _things(pool, name, lambda one, two: stemmed(one) == stemmed(two))
     readings += _as_place(intent, mended.arguments, name, house)
+    if not readings:
+        readings = _as_kind(intent, mended.arguments, name)
     if not readings and intent.places and not any(mended.arguments.get(key) for key in _PLACE):
         readings = _in_rooms(intent, pool, name, house)
     if not readings:
@@ -171,8 +173,9 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 def _found_alone(
     intent: Intent, mended: Mended, house: House, said_places: Collection[str]
 ) -> Mended:
-    """Correct the domain and the place if a single entity has this name. For example, a model may
-    think that the helper "Desk light" is a light, or that every device is in this room."""
+    """Correct the domain and the place if a single entity has this name, or several of one kind in
+    one room. For example, a model may think that the helper "Desk light" is a light, or that every
+    device is in this room."""
     arguments, name = mended.arguments, mended.arguments.get("name")
     if not isinstance(name, str) or reach(intent, arguments, house).reason not in _MISSED:
         return mended
@@ -182,8 +185,8 @@ def _found_alone(
     for dropped in (kinds, places, (*kinds, *places)):
         wrong = [key for key in dropped if arguments.get(key)]
         kept = {key: value for key, value in arguments.items() if key not in wrong}
-        found = reach(intent, kept, house).touched if wrong else ()
-        if len(found) != 1 or not is_safe_to_guess(found[0], house):
+        found = _same_or_alone(intent, kept, house) if wrong else ()
+        if not found or not all(is_safe_to_guess(one, house) for one in found):
             continue
         domain = domain_of(found[0])
         changes = tuple(
@@ -195,6 +198,16 @@ def _found_alone(
             kept["domain"] = [domain]
         return replace(mended, arguments=kept, changes=(*mended.changes, *changes))
     return mended
+
+
+def _same_or_alone(intent: Intent, arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
+    """Return the only entity that a call would reach, or all of them if they are of one kind and
+    in one room. Otherwise, return ()."""
+    seen = reach(intent, arguments, house)
+    found = seen.candidates if seen.reason is Miss.SEVERAL else seen.touched
+    kinds = {(house.entities[one].area_id, domain_of(one)) for one in found}
+    alike = len(kinds) == 1 and all(area for area, _ in kinds)
+    return found if len(found) == 1 or alike else ()
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
@@ -247,9 +260,22 @@ def _as_place(
     return readings
 
 
+def _as_kind(intent: Intent, arguments: Mapping[str, Any], name: str) -> list[_Reading]:
+    """Return the place of the arguments if the name is only a word for what the tool sets: the
+    "heating" of a room."""
+    if not _is_heating(intent, name):
+        return []
+    given = [key for key in ("area", "floor") if arguments.get(key)]
+    return [_Reading(key, str(arguments[key])) for key in given[:1]]
+
+
+def _is_heating(intent: Intent, name: str) -> bool:
+    return intent.domains == frozenset({"climate"}) and stemmed(name) in _stems("heating")
+
+
 def _in_rooms(intent: Intent, pool: Sequence[Entity], name: str, house: House) -> list[_Reading]:
     """Return the readings of a name that begins or ends with a room: an entity there ("bedroom
-    overhead light"), or the lights of the room."""
+    overhead light"), or the lights or the heating of the room."""
     readings = []
     for area in house.areas.values():
         rests = {rest for one in (area.name, *area.aliases) for rest in _rests(name, one)}
@@ -259,11 +285,13 @@ def _in_rooms(intent: Intent, pool: Sequence[Entity], name: str, house: House) -
             for rest in rests
             for one in _things(there, rest, lambda one, known: stemmed(one) == stemmed(known))
         ]
-        lamps = [rest for rest in rests if stemmed(rest) in _lamp_stems()]
+        lamps = [rest for rest in rests if stemmed(rest) in _stems("lights")]
         # "The den lights" are all of them, even if one of them is called "Lights".
         if any(map(is_plural, lamps)) or (lamps and not found):
             kind = () if intent.domains else (("domain", ["light"]),)
             found = [_Reading("area", area.name, more=kind)]
+        if there and not found and any(_is_heating(intent, rest) for rest in rests):
+            found = [_Reading("area", area.name)]
         readings += found
     return readings
 
@@ -291,8 +319,8 @@ _JOINTS = frozenset(
 
 
 @cache
-def _lamp_stems() -> frozenset[str]:
-    return frozenset(stemmed(word) for code in LANGUAGES for word in entries("lights", code))
+def _stems(topic: str) -> frozenset[str]:
+    return frozenset(stemmed(word) for code in LANGUAGES for word in entries(topic, code))
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:

@@ -176,6 +176,46 @@ def test_a_wrong_place_is_mended_where_one_thing_has_the_name(
 
 
 @pytest.mark.parametrize(
+    ("room", "meant"),
+    [
+        ("bedroom", {"name": "Vase"}),  # both are set together
+        ("kitchen", {"name": "Vase", "area": "Hall"}),  # in two rooms, so neither is meant
+    ],
+)
+def test_a_wrong_place_is_mended_for_twins_of_one_room(
+    home: House, room: str, meant: dict[str, Any]
+) -> None:
+    twins = (
+        Entity("light.vase", "Vase", "off", (), "bedroom"),
+        Entity("light.vase_2", "Vase", "off", (), room),
+    )
+    double = replace(home, entities={**home.entities, **{one.entity_id: one for one in twins}})
+    given = {"name": "Vase", "area": "Hall"}
+    assert mend(INTENTS[ON], given, double).arguments == meant
+    assert mend(INTENTS[ON], given, double, None, ("Hall",)).arguments == given
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"name": "Heating", "area": "Bedroom"}, {"area": "Bedroom"}),
+        ({"name": "thermostats", "floor": "First floor"}, {"floor": "First floor"}),
+        ({"name": "termostato", "area": "Bedroom"}, {"area": "Bedroom"}),
+        ({"name": "bedroom heating"}, {"area": "Bedroom"}),
+        ({"name": "calefacción de la cocina"}, {"name": "calefacción de la cocina"}),  # none there
+        ({"name": "Thermostat", "area": "Living Room"}, None),  # a device's own name
+        ({"name": "Heating"}, None),
+        ({"name": "boiler", "area": "Bedroom"}, None),
+    ],
+)
+def test_a_word_for_the_heating_is_no_name(
+    home: House, given: dict[str, Any], meant: dict[str, Any] | None
+) -> None:
+    mended = mend(INTENTS["HassClimateSetTemperature"], {**given, "temperature": 21}, home)
+    assert mended.arguments == {**(meant or given), "temperature": 21}
+
+
+@pytest.mark.parametrize(
     ("tool", "given", "meant"),
     [
         (ON, "bedroom reading corner", {"name": "Reading Corner", "area": "Bedroom"}),
