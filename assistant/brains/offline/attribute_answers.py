@@ -22,6 +22,8 @@ _DOMAINS = {
     "volume": "media_player",
     "brightness": "light",
     "target": "climate",
+    "speed": "fan",
+    "position": "cover",
 }
 
 
@@ -87,6 +89,20 @@ def _volume(one: Entity, say: Catalogue, language: str) -> str:
     return _measured("offline.is_loud", one, say, language, round(level * 100))
 
 
+def _speed(one: Entity, say: Catalogue, language: str) -> str:
+    percent = one.attributes.get("percentage") if one.state == "on" else 0
+    if not isinstance(percent, int | float):
+        return ""
+    return _measured("offline.is_bright", one, say, language, percent)
+
+
+def _position(one: Entity, say: Catalogue, language: str) -> str:
+    percent = one.attributes.get("current_position")
+    if not isinstance(percent, int | float):
+        return ""
+    return _measured("offline.is_open_to", one, say, language, percent)
+
+
 def _measured(key: str, one: Entity, say: Catalogue, language: str, value: float) -> str:
     what = named_thing(one.names, say, language)
     return capitalised(say.say(key, language, what=what, value=f"{value:g}"))
@@ -97,6 +113,8 @@ _LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {
     "brightness": _brightness,
     "target": _target,
     "volume": _volume,
+    "speed": _speed,
+    "position": _position,
 }
 
 

@@ -31,7 +31,7 @@ from assistant.tools.builtin.box_settings import named
 from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
 from assistant.tools.builtin.protocol import REMEMBER, SWITCH_PROFILE
 from assistant.tools.catalog.menu import Menu
-from assistant.tools.house.intents import LATER, LISTING
+from assistant.tools.house.intents import INTENTS, LATER, LISTING
 from integrations.home_assistant.house import Entity, House
 
 
@@ -76,7 +76,8 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
     tool = _SAME_TOOL.get(tool, tool)
     entry = menu.find(tool)
     if entry is None:
-        return Problem("offline.no_tool", {})
+        reason = _reason(tool, command, house) if menu.has_home else "offline.no_tool"
+        return Problem(reason, {})
     wanted = _target(command, house) | _values(command) | dict(given)
     if command.intent == "HassGetWeather":
         wanted = {"when": TODAY} | wanted
@@ -91,6 +92,21 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
     return Call(
         entry.declaration.name, {key: value for key, value in wanted.items() if key in takes}
     )
+
+
+# Templates such as "pon {search_query}" accept any words.
+_PLAYS = re.compile(r"\b(play|listen|reproduc\w*|toca|escucha\w*)\b", re.IGNORECASE)
+
+
+def _reason(tool: str, command: ParsedCommand, house: House) -> str:
+    """Return the catalogue key that says why Home Assistant doesn't offer a tool."""
+    if tool == "HassMediaSearchAndPlay":
+        return f"offline.{'no_search' if _PLAYS.search(command.text) else 'no_tool'}"
+    intent = INTENTS.get(tool)
+    domains = intent.domains if intent is not None and intent.domains else None
+    if domains is None or any(one.domain in domains for one in house.exposed()):
+        return "offline.no_tool"
+    return "offline.none_there"
 
 
 # Pairs that are one thing on a list.

@@ -192,15 +192,16 @@ def _unit_of(degrees: Piece | None) -> str:
 
 
 def media(sentence: Sentence) -> Reading | None:
+    music = sentence.has("music")
+    ends = sentence.has("stop", "off", "enough") and not sentence.has("percent")
+    if ends and (music or sentence.has("play")):
+        sentence.take("stop", "off", "enough", "turn", "play", "again")
+        return commands(sentence, _players(sentence, ("playing",)), "HassMediaPause")
     for tag, intent, states in _PLAYING:
         if sentence.has(tag):
-            sentence.take(tag, "turn", "set", "music_word", "again" if tag == "play" else tag)
-            sentence.take("on") if tag == "play" else None
+            others = _BESIDE.get(tag, ())
+            sentence.take(tag, "turn", "set", *others)
             return commands(sentence, _players(sentence, states), intent)
-    music = any(one.tag == "music" for options in sentence.pieces for one in options)
-    if music and sentence.has("stop", "off") and not sentence.has("percent"):
-        sentence.take("stop", "off", "turn", "again")
-        return commands(sentence, _players(sentence, ("playing",)), "HassMediaPause")
     if music and sentence.has("on", "turn", "start") and not sentence.has("up", "down"):
         sentence.take("on", "turn", "start", "set", "again")
         return commands(sentence, _players(sentence, ("paused",)), "HassMediaUnpause")
@@ -215,6 +216,14 @@ _PLAYING = (
     ("previous", "HassMediaPrevious", ("playing",)),
     ("play", "HassMediaUnpause", ("paused",)),
 )
+# What people add to these: "play the previous one", "pause it for a second".
+_BESIDE = {
+    "pause": ("moment",),
+    "mute": ("moment",),
+    "next": ("play", "on"),
+    "previous": ("play", "again"),
+    "play": ("again", "on"),
+}
 
 
 def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
@@ -223,6 +232,7 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     said = {one.tag for some in sentence.pieces for one in some}
     house, scene = sentence.scene.house, sentence.scene
     if said & {"thing", "area", "floor", "all", "both"}:
+        sentence.take("music")
         targets = sentence.targets(("media_player",), "media_player")
         found = entities_of(targets, house)
         # By its name, a player that is paused is found too.
@@ -260,6 +270,8 @@ def volume(sentence: Sentence) -> Reading | None:
     amount = take_amount(sentence)
     if amount is None and not way:
         return None
+    if not (word or wish or amount is not None or sentence.has("louder", "quieter", "up", "down")):
+        return None  # "more music" isn't louder music
     factor = take_factor(sentence) if amount is None else 1.0
     by = is_step(sentence, way, amount)
     sentence.take("set", "turn", "by", "on")

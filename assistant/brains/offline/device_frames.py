@@ -25,7 +25,7 @@ from assistant.brains.offline.frames import (
 )
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import VALUE
+from assistant.brains.offline.sentences import IMPOSSIBLE, VALUE
 from assistant.brains.offline.targets import (
     NoTarget,
     Scene,
@@ -220,6 +220,13 @@ def _locks(sentence: Sentence) -> Reading | None:
         doors = [one for one in sentence.scene.house.exposed() if one.domain == "lock"]
         target = Target(tuple(one.entity_id for one in doors), "lock")
         return commands(sentence, [target], "HassTurnOff") if doors else None
+    unlocks = sentence.take("unlock") or (sentence.has("turn", "set") and sentence.take("open"))
+    if unlocks:  # only by its own name; the policy then asks
+        sentence.take("turn", "set", "up")
+        targets = sentence.targets(("lock",))
+        if len(targets) != 1 or len(targets[0].ids) != 1 or sentence.sure < 1.0:
+            raise NoTarget
+        return commands(sentence, targets, "HassTurnOff")
     if not sentence.take("lock"):
         return None
     sentence.take("up", "set", "turn", "need", "overnight")
@@ -229,6 +236,22 @@ def _locks(sentence: Sentence) -> Reading | None:
         sentence.take("all", "kind", "here")
         return commands(sentence, [Target(domain="lock", everywhere=True)], "HassTurnOn")
     return commands(sentence, sentence.targets(("lock",), "lock"), "HassTurnOn")
+
+
+def _beyond(sentence: Sentence) -> Reading | None:
+    """Read what devices of this kind may do, but no tool of Home Assistant can ask of them."""
+    domain = next((one for tag, one in _BEYOND if sentence.take(tag)), "")
+    if not domain and sentence.take("degrees") and sentence.take("number"):
+        domain = "water_heater"
+    if not domain:
+        return None
+    sentence.take("set", "turn", "on", "off", "start", "stop", "again")
+    targets = sentence.targets((domain,), domain)
+    things = entities_of(targets, sentence.scene.house)
+    return [command_for(one, sentence.text, IMPOSSIBLE) for one in things[:1]]
+
+
+_BEYOND = (("swing", "fan"), ("arm", "alarm_control_panel"))
 
 
 def _scenes(sentence: Sentence) -> Reading | None:
@@ -323,6 +346,7 @@ _FRAMES: tuple[Frame, ...] = (
     _covers,
     _locks,
     _robots,
+    _beyond,
     _scenes,
     _switches,
     _small_talk,

@@ -53,6 +53,7 @@ KINDS: Mapping[str, str] = {
     "mowers": "lawn_mower",
     "boilers": "water_heater",
     "humidity": "humidifier",
+    "alarms": "alarm_control_panel",
 }
 _ROOMS = (
     *("room_attic", "room_bath", "room_bed", "room_cellar", "room_child", "room_dining"),

@@ -21,6 +21,7 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import MISSING
 from assistant.brains.offline.targets import Target, members
 from assistant.tools.house.questions import is_lock
+from assistant.tools.vocabulary import entries
 from integrations.home_assistant.house import Entity, House
 
 _ARTICLES = frozenset("the my our el la los las mi nuestro nuestra del al".split())
@@ -29,12 +30,16 @@ _IT = frozenset({"it", "them", "that", "that thing", "this thing", "eso", "esto"
 _MOST_WORDS = 3  # in a name
 _MOST_TRIES = 24  # sentences to read, each of which takes some ms
 # Kinds of things that people switch, move or ask about.
-_DOMAINS = ("light", "switch", "cover", "lock", "climate", "fan", "media_player")
+_DOMAINS = ("light", "switch", "cover", "lock", "climate", "fan", "media_player", "scene")
+# Kinds that many homes lack.
+_ABSENT = frozenset(
+    "alarm_control_panel fan humidifier lawn_mower lock vacuum valve water_heater".split()
+)
 # Meanings of words that can be part of a name; words with another meaning can't.
 _OF_NAMES = frozenset("kind colours white filler first second third last surface again".split())
 _VERBS = frozenset(
     "turn on off open close lock dim brighten set start play pause stop clean warmer cooler is_it "
-    "how_warm mute louder quieter send".split()
+    "how_warm mute louder quieter send arm mow dock unlock unmute pause".split()
 )
 
 
@@ -62,6 +67,8 @@ def read_missing(
         return None
     if (meant := _which_it(words, language, index, house, reads)) is not None:
         return meant
+    if (kind := _absent_kind(text, language, index, house)) is not None:
+        return ParsedCommand(MISSING, text, {"name": kind}, response="")
     tries = 0
     for gap in _gaps(words, language, index, house):
         for name in _substitutes(gap, house):
@@ -98,6 +105,20 @@ def _which_it(
             if one.domain == domain
         ]
     return choices[0][1] if len(choices) == 1 else Ask(tuple(choices)) if choices else None
+
+
+def _absent_kind(text: str, language: str, index: NameIndex, house: House) -> str | None:
+    """Return the first kind of device in the sentence that the house has none of."""
+    pieces = pieces_of(text, language, index) or []
+    if any(one.tag in ("thing", "area", "nowhere") for some in pieces for one in some):
+        return None
+    absent = _ABSENT - {one.domain for one in house.exposed()}
+    all_of_them = [one for some in pieces for one in some]
+    kinds = [one.text for one in all_of_them if one.tag == "kind" and one.value[1] in absent]
+    if kinds:
+        return " ".join(tokens(max(kinds, key=len)))
+    mows = "lawn_mower" in absent and any(one.tag == "mow" for one in all_of_them)
+    return entries("mowers", language)[0] if mows else None
 
 
 def _begins_with_verb(words: Sequence[str], language: str) -> bool:

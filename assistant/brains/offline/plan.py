@@ -9,13 +9,14 @@ from assistant.brains.offline.dialog import Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.lexicon import LOOSE_LANGUAGES
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import MISSING
+from assistant.brains.offline.sentences import IMPOSSIBLE, MISSING
 from assistant.brains.offline.settle import Problem, only_capable_lamps, settle_target
 from assistant.brains.offline.state_answers import StateAnswers
 from assistant.tools.catalog.menu import Menu
 from integrations.home_assistant.house import House
 
 NO_TOOL = "offline.no_tool"
+_LACKING = (NO_TOOL, "offline.no_search", "offline.none_there")
 # A step is a call, or the answer to a question. In place of the steps, there can be the first
 # problem, or the conversation with a question about one of the commands.
 Plan = list[tuple[ParsedCommand, Call | str]] | Problem | Talk
@@ -62,16 +63,16 @@ def plan(
 
 
 def is_missing(command: ParsedCommand | Ask) -> bool:
-    """Return True if the command only says what the house lacks. Another brain may understand the
-    sentence."""
-    return isinstance(command, ParsedCommand) and command.intent == MISSING
+    """Return True if the command only says what the house lacks or what no tool can do. Another
+    brain may understand the sentence."""
+    return isinstance(command, ParsedCommand) and command.intent in (MISSING, IMPOSSIBLE)
 
 
 def grasp_of(planned: Plan, language: str) -> Grasp:
     """Return how well a sentence with this plan is understood."""
     steps = planned if isinstance(planned, list) else []
     lacks = any(is_missing(command) for command, _ in steps)
-    if lacks or (isinstance(planned, Problem) and planned.key == NO_TOOL):
+    if lacks or (isinstance(planned, Problem) and planned.key in _LACKING):
         return Grasp.NONE
     if language.partition("-")[0] not in LOOSE_LANGUAGES:
         return Grasp.SHARED

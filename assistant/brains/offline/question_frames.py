@@ -27,11 +27,11 @@ _STATES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("be_off", "off", _SWITCHED),
 )
 _OPENERS = frozenset(
-    "is_it which how_many where how_bright how_loud how_set how_warm how_humid weather_ask "
-    "when_ask calendar_ask weather sun_ask calendar".split()
+    "is_it which who how_far how_fast how_many where how_bright how_loud how_set how_warm how_humid "
+    "weather_ask when_ask calendar_ask weather sun_ask calendar".split()
 )
 _DAYS = (("week", "week"), ("tomorrow", "tomorrow"), ("today", "today"))
-_EXTRAS = ("still", "which", "is_it")
+_EXTRAS = ("still", "which", "is_it", "overnight")
 
 Frame = Callable[[Sentence], Reading | None]
 
@@ -69,7 +69,11 @@ def _first_fit(
 def _asks(pieces: Sequence[Sequence[Piece]], text: str) -> bool:
     if "?" in text:
         return True
-    meant = (some for some in pieces if not all(one.tag in ("filler", "article") for one in some))
+    meant = (
+        some
+        for some in pieces
+        if not all(one.tag in ("filler", "article", "any_of") for one in some)
+    )
     first = next(meant, ())
     return any(one.tag in _OPENERS for one in first)
 
@@ -83,7 +87,7 @@ def _states(sentence: Sentence) -> Reading | None:
         return None
     tag, state, domains = found
     many, which = sentence.take("how_many"), sentence.has("which")
-    sentence.take(tag)
+    sentence.take(tag, "turn")  # "did you turn it off"
     sentence.take(*_EXTRAS)
     anything = sentence.take("anything")
     if not sentence.names_targets() and not sentence.has("all") and not (which or anything):
@@ -106,8 +110,8 @@ def _everywhere(domain: str) -> Target:
 
 def _asked(sentence: Sentence, target: Target, state: str, kind: str) -> ParsedCommand:
     if not kind:
-        ending = state in ("closed", "locked", "off") or sentence.has("all")
-        kind = "all" if ending else "any"
+        ending = state in ("closed", "locked", "off") and not sentence.has("any_of")
+        kind = "all" if ending or sentence.has("all") else "any"
     slots: dict[str, Any] = {"domain": target.domain, "state": state}
     if target.domain == "climate" and state in ("on", "off"):
         kind = "one"  # its state is "heat" or "cool"
@@ -144,7 +148,8 @@ def _state_of(
 def _whereabouts(sentence: Sentence) -> Reading | None:
     if not sentence.take("where"):
         return None
-    sentence.take("where", "still", "is_it", "which", "here", "dock", "clean")
+    sentence.take_verb("clean", "mow")
+    sentence.take("where", "still", "is_it", "which", "here", "dock")
     targets = sentence.targets(("vacuum", "lawn_mower"))
     return [_state_of(sentence, one, "one", {"domain": one.domain}) for one in targets]
 
@@ -159,7 +164,7 @@ def _values(sentence: Sentence) -> Reading | None:
         sentence.take(*tags)
         sentence.take(*_EXTRAS, "temperature")
         named = sentence.has("thing", "kind", "area", "floor", "all")
-        if not named and response == "brightness":
+        if not named and response in ("brightness", "position"):
             return None
         targets = sentence.targets((domain,), domain) if named else [_everywhere(domain)]
         return [
@@ -181,6 +186,8 @@ _READINGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("how_bright", "brightness"), "brightness", "light"),
     (("how_loud", "volume", "music"), "volume", "media_player"),
     (("how_set", "where"), "target", "climate"),
+    (("how_fast", "speed"), "speed", "fan"),
+    (("how_far", "be_open", "be_closed", "position"), "position", "cover"),
 )
 
 
@@ -207,10 +214,32 @@ def _air(sentence: Sentence) -> Reading | None:
     ]
 
 
+def _playing(sentence: Sentence) -> Reading | None:
+    if not sentence.has("who", "which", "is_it"):
+        return None
+    asked = sentence.take("be_playing", "listening", "artist")
+    named = sentence.take("named")
+    song = sentence.take("song")
+    if not asked and not (song and (named or sentence.has("it_is"))):
+        return None
+    if not sentence.take("who", "which"):
+        return None
+    sentence.take("is_it", "it_is", "still")
+    area = sentence.take("area")
+    kinds = [one for some in sentence.pieces for one in some if one.tag == "kind"]
+    if any(one.value[1] != "media_player" for one in kinds):
+        raise NoTarget
+    sentence.take("kind", "music", "here", "it")
+    area_id = area.value[0] if area else ""
+    return [ParsedCommand(READING, sentence.text, {}, area_id=area_id, response="playing")]
+
+
 # The weather, the sun and the calendar.
 
 
 def _outdoors(sentence: Sentence) -> Reading | None:
+    if sentence.has("future"):
+        return None
     if not sentence.take("how_warm", "cold", "hot", "warmer", "cooler", "temperature"):
         return None
     sentence.take("how_warm", "cold", "hot", "warmer", "cooler", "temperature", "it_is", "which")
@@ -283,6 +312,7 @@ _FRAMES: tuple[Frame, ...] = (
     _air,
     _values,
     _whereabouts,
+    _playing,
     _states,
     _sun,
     _weather,

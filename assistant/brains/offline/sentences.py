@@ -73,6 +73,7 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 VALUE = "value"  # slot with the number that was said for a script
 LIST_ITEMS = "HearthListItems"  # a question about a to-do list
 MISSING = "HearthMissing"  # a command for something that the house lacks
+IMPOSSIBLE = "HearthImpossible"  # a command for which Home Assistant has no tool
 CLEAR_LIST = "HearthClearList"
 REMOVE_ITEM = "HassListRemoveItem"
 SUN = "HearthSun"  # a question about sunrise or sunset

@@ -7,6 +7,7 @@ from functools import cache
 
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.sentences import READING
 from assistant.brains.offline.targets import FEW, Target, members
 from assistant.tools.house.names import spoken_place, spoken_things, stemmed
 from assistant.tools.vocabulary import LANGUAGES, entries, find, fold, mentions
@@ -44,6 +45,8 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         return elsewhere
     if (problem := _cannot(command, house)) is not None:
         return problem
+    if (changed := _of_quiet_player(command, house)) is not None:
+        return changed
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
         # Even if one light is named "Lights", "the lights" means all lights in the room.
         return replace(command, entity_ids=(), name="", called="", area_id=place)
@@ -110,6 +113,26 @@ def _elsewhere(command: ParsedCommand, house: House) -> ParsedCommand | Ask | No
     return found[0][1] if len(found) == 1 else Ask(found)
 
 
+def _of_quiet_player(command: ParsedCommand, house: House) -> ParsedCommand | None:
+    """Return the command that sets the volume of a player that isn't playing, or None for others.
+
+    Home Assistant's HassSetVolume accepts only players that are playing, but a volume can be
+    changed by a difference at any time.
+    """
+    if command.intent != "HassSetVolume":
+        return None
+    target = Target(command.entity_ids, "media_player", command.area_id, command.floor_id)
+    players = members(target, house) if command.entity_ids or command.area_id else []
+    now = players[0].attributes.get("volume_level") if len(players) == 1 else None
+    if not isinstance(now, int | float) or players[0].state == "playing":
+        return None
+    step = round(float(command.slots["volume_level"]) - now * 100)
+    one = replace(command, entity_ids=(players[0].entity_id,), name=players[0].name)
+    if not step:
+        return replace(one, intent=READING, slots={}, response="volume")
+    return replace(one, intent="HassSetVolumeRelative", slots={"volume_step": step})
+
+
 _COLOURED = frozenset({"hs", "rgb", "rgbw", "rgbww", "xy"})
 
 
@@ -156,15 +179,16 @@ def only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedComma
 def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
     # People call a shade a blind, and the templates go by the word.
     classes = str(command.slots.get("device_class"))
-    if command.slots.get("domain") != "cover" or not command.area_id or classes not in _BLINDS:
+    placed = command.area_id or command.intent == "HassGetState"
+    if command.slots.get("domain") != "cover" or not placed or classes not in _BLINDS:
         return command
     there = {
         one.device_class
         for one in house.exposed()
-        if one.domain == "cover" and one.area_id == command.area_id
+        if one.domain == "cover" and command.area_id in ("", one.area_id)
     }
     others = sorted(_BLINDS.intersection(filter(None, there)))
-    if classes in others or not others:
+    if (classes in others and command.area_id) or not others:
         return command
     return replace(command, slots={**command.slots, "device_class": others})
 

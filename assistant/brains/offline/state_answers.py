@@ -9,6 +9,7 @@ from assistant.brains.offline.attribute_answers import OUTSIDE, outside, read_ou
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     DEFINITE,
+    IMPOSSIBLE,
     MISSING,
     READING,
     ROOM,
@@ -57,6 +58,9 @@ class StateAnswers:
             return told
         if command.intent == MISSING:
             return self._missing(command, house, language)
+        if command.intent == IMPOSSIBLE:
+            what = spoken_things([house.entities[command.entity_ids[0]].names])
+            return self._say.say("offline.impossible", language, what=what)
         if command.intent == SUN:
             return self._sun(house, language)
         if command.intent == READING:

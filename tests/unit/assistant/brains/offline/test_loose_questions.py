@@ -48,6 +48,16 @@ def intents(reader: Reader, text: str, language: str = "en") -> list[str]:
         ("should I take an umbrella tomorrow", "HassGetWeather"),
         ("when does it get dark", "HearthSun"),
         ("do I have any meetings tomorrow", "HearthCalendar"),
+        ("did you lock the front door", "HassGetState"),
+        ("is everything locked up for the night", "HassGetState"),
+        ("are any of the blinds closed", "HassGetState"),
+        ("is the vacuum done yet", "HassGetState"),
+        ("how far open is the tramontz blind", "HearthReading"),
+        ("how fast is the office fan spinning", "HearthReading"),
+        ("what are we listening to", "HearthReading"),
+        ("what's the name of this track", "HearthReading"),
+        ("how hot will it get today", "HassGetWeather"),
+        ("any rain later", "HassGetWeather"),
     ],
 )
 def test_questions_are_understood_in_any_order_of_words(
@@ -75,6 +85,14 @@ def test_talk_is_neither_a_question_nor_a_command(reader: Reader, text: str) -> 
     [
         ("set the heating in the garage to 18", "I can't find anything like that in the garage."),
         ("turn on the dishwasher", "There's no dishwasher in your home, as far as I know."),
+        ("run the party scene", "There's no party in your home, as far as I know."),
+        ("arm the alarm", "There's no alarm in your home, as far as I know."),
+        ("mow the lawn", "I don't know of anything like that in your home."),
+        ("could you mow the grass", "There's no mower in your home, as far as I know."),
+        (
+            "turn the water off at the main valve",
+            "There's no main valve in your home, as far as I know.",
+        ),
     ],
 )
 async def test_what_the_house_lacks_is_told(brain: OfflineBrain, text: str, told: str) -> None:

@@ -54,6 +54,10 @@ def robot(intent: str) -> str:
     return f'{intent} {{"domain": ["vacuum"], "name": "Snorbit"}}'
 
 
+def paused(name: str) -> str:
+    return f'HassMediaPause {{"domain": ["media_player"], "name": "{name}"}}'
+
+
 def warm(name: str, degrees: int) -> str:
     return f'HassClimateSetTemperature {{"name": "{name}", "temperature": {degrees}}}'
 
@@ -126,6 +130,17 @@ def warm(name: str, degrees: int) -> str:
         ),
         ("make sure the front door's locked", on("Front Door", "lock")),
         ("let me in", off("Front Door", "lock")),
+        ("set the front door open", off("Front Door", "lock")),
+        # Music is stopped, not made louder or started.
+        ("no more music", paused("Vexo")),
+        ("shut the music off", paused("Vexo")),
+        (
+            "stop whatever is playing in the living room",
+            in_area("HassMediaPause", "Living Room", "media_player"),
+        ),
+        ("pause the music for a moment", paused("Vexo")),
+        ("switch the song", 'HassMediaNext {"domain": ["media_player"], "name": "Vexo"}'),
+        ("play the previous one", 'HassMediaPrevious {"domain": ["media_player"], "name": "Vexo"}'),
         # Robots are called by their kind or by what they do.
         ("have the robot clean the floors", robot("HassVacuumStart")),
         ("let snorbit out", robot("HassVacuumStart")),
@@ -179,6 +194,8 @@ async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None
         "don't let the blinds in the living room down",
         "the kitchen light is red",
         "the vacuum is on hold",
+        "more music",
+        "the music is playing",
         "mow the lawn",  # the vacuum can't
         "the kitchen one",  # not one percent
         "no more light in the kitchen",  # not "no, more light"
@@ -296,6 +313,11 @@ async def test_a_room_that_the_house_lacks_is_named(brain: OfflineBrain) -> None
     assert (turn.calls, turn.answer) == ([], "I can't find a room called basement.")
     turn = await read(brain, "set the heating in the garage to 18")
     assert (turn.calls, turn.answer) == ([], "I can't find anything like that in the garage.")
+
+
+async def test_what_no_tool_can_do_is_said(brain: OfflineBrain) -> None:
+    turn = await read(brain, "let the office fan oscillate")
+    assert (turn.calls, turn.answer) == ([], "I can't do that with the office fan.")
 
 
 async def test_what_the_engine_did_is_part_of_the_conversation(brain: OfflineBrain) -> None:
