@@ -34,7 +34,8 @@ from assistant.brains.offline.targets import (
 )
 from integrations.home_assistant.house import Entity
 
-_STEP = {"cover": 20, "fan": 25}  # percentage points of "up a little", "faster"
+_STEP = {"cover": 20, "fan": 25, "humidifier": 5}  # percentage points of "faster", "up a little"
+_HUMIDITY = "HassHumidifierSetpoint"
 _SWITCHED = frozenset(
     "light switch fan media_player climate input_boolean humidifier water_heater".split()
 )
@@ -91,10 +92,11 @@ def _covers(sentence: Sentence) -> Reading | None:
         raise NoTarget
     # What lets people in is opened only by its own name; the policy then asks.
     if any(map(_lets_in, things)) and not stop and not (way < 0 and amount is None):
-        plain = way > 0 and amount is None and not sentence.has("bit", "more", "less", "daylight")
         named = targets[0].ids or targets[0].topic == "kind_garages"
-        if not (plain and named and len(things) == 1 and sentence.sure == 1.0):
+        if not (way > 0 and not daylight and named and len(things) == 1 and sentence.sure == 1.0):
             raise NoTarget
+        if amount is not None or take_factor(sentence) != 1.0:
+            return [command_for(things[0], sentence.text, IMPOSSIBLE)]
     if stop:
         return commands(sentence, targets, "HassStopMoving")
     if step and amount is not None:
@@ -133,7 +135,7 @@ def _fans(sentence: Sentence) -> Reading | None:
         return None
     step = is_step(sentence, way, amount)
     factor = take_factor(sentence)
-    sentence.take("set", "turn", "speed", "on", *(("start",) if named else ()))
+    sentence.take("set", "turn", "speed", "on", *(("start", "need") if named else ()))
     if sentence.names_targets():
         targets = sentence.targets(("fan",), "fan" if sentence.has("faster", "slower") else "")
     else:
@@ -148,6 +150,31 @@ def _fans(sentence: Sentence) -> Reading | None:
             return None
         wanted = within(now + points, LOWEST)
         return command_for(one, sentence.text, "HassFanSetSpeed", percentage=wanted)
+
+    return each(sentence, targets, changed)
+
+
+def _humidifiers(sentence: Sentence) -> Reading | None:
+    word = sentence.take("moisture")
+    if not word and not _names(sentence, "humidifier"):
+        return None
+    way = take_way(sentence, "moister", "drier")
+    amount = take_amount(sentence)
+    if amount is None and not way:
+        return None
+    step = is_step(sentence, way, amount)
+    points = way * (amount if step and amount is not None else _STEP["humidifier"])
+    points *= take_factor(sentence)
+    sentence.take("set", "turn", "on", "start", "need")
+    targets = sentence.targets(("humidifier",), "humidifier" if word else "")
+
+    def changed(one: Entity) -> ParsedCommand | None:
+        now = one.attributes.get("humidity")
+        if amount is not None and not step:
+            return command_for(one, sentence.text, _HUMIDITY, humidity=within(amount))
+        if not isinstance(now, int | float):
+            return None
+        return command_for(one, sentence.text, _HUMIDITY, humidity=within(now + points))
 
     return each(sentence, targets, changed)
 
@@ -174,7 +201,9 @@ def _robots(sentence: Sentence) -> Reading | None:
         start, cleans, noun = True, True, False
     if not (dock or stop or start):
         return None
-    sentence.take("send", "turn", "again", "to", *(("surface",) if cleans else ()))
+    sentence.take("send", "turn", "set", "again", "to", "article")
+    if cleans:
+        sentence.take("surface", "need")
     rooms = [one for some in sentence.pieces for one in some if one.tag == "area"]
     if start and cleans and rooms and not mows:
         robots = [one for one in sentence.scene.house.exposed() if one.domain == "vacuum"]
@@ -217,12 +246,13 @@ def _cleaning(sentence: Sentence, area_id: str) -> ParsedCommand:
 
 def _locks(sentence: Sentence) -> Reading | None:
     if sentence.take("let_in"):
-        doors = [one for one in sentence.scene.house.exposed() if one.domain == "lock"]
-        target = Target(tuple(one.entity_id for one in doors), "lock")
-        return commands(sentence, [target], "HassTurnOff") if doors else None
+        return commands(sentence, [_locks_of_house(sentence)], "HassTurnOff")
     unlocks = sentence.take("unlock") or (sentence.has("turn", "set") and sentence.take("open"))
     if unlocks:  # only by its own name; the policy then asks
         sentence.take("turn", "set", "up")
+        if sentence.take("all"):
+            sentence.take("kind")
+            return commands(sentence, [_locks_of_house(sentence)], "HassTurnOff")
         targets = sentence.targets(("lock",))
         if len(targets) != 1 or len(targets[0].ids) != 1 or sentence.sure < 1.0:
             raise NoTarget
@@ -238,6 +268,13 @@ def _locks(sentence: Sentence) -> Reading | None:
     return commands(sentence, sentence.targets(("lock",), "lock"), "HassTurnOn")
 
 
+def _locks_of_house(sentence: Sentence) -> Target:
+    locks = [one for one in sentence.scene.house.exposed() if one.domain == "lock"]
+    if not locks:
+        raise NoTarget
+    return Target(tuple(one.entity_id for one in locks), "lock")
+
+
 def _beyond(sentence: Sentence) -> Reading | None:
     """Read what devices of this kind may do, but no tool of Home Assistant can ask of them."""
     domain = next((one for tag, one in _BEYOND if sentence.take(tag)), "")
@@ -245,7 +282,7 @@ def _beyond(sentence: Sentence) -> Reading | None:
         domain = "water_heater"
     if not domain:
         return None
-    sentence.take("set", "turn", "on", "off", "start", "stop", "again")
+    sentence.take("set", "turn", "on", "off", "start", "stop", "again", "overnight")
     targets = sentence.targets((domain,), domain)
     things = entities_of(targets, sentence.scene.house)
     return [command_for(one, sentence.text, IMPOSSIBLE) for one in things[:1]]
@@ -342,6 +379,7 @@ _FRAMES: tuple[Frame, ...] = (
     volume,
     climate,
     lights,
+    _humidifiers,
     _fans,
     _covers,
     _locks,

@@ -111,7 +111,9 @@ class Sentence:
             found.append([Piece("all", "")])
             if not self.scene.recent:  # "turn them all off except the office"
                 found = [some for some in found if not {"it", "both"} & {one.tag for one in some}]
-        chosen = targets_of(found, frozenset(domains), self.scene, default)
+        selected = targets_of(found, frozenset(domains), self.scene, default)
+        # "the water at the main valve" names one device twice.
+        chosen = list({one.ids or one: one for one in selected}.values())
         self.sure = min([self.sure, *(one.sure for one in chosen)])
         return chosen
 
@@ -192,8 +194,11 @@ def take_wish(sentence: Sentence, *tags: str) -> str:
 
 def take_way(sentence: Sentence, more: str, less: str) -> float:
     """Take words for more or less and return 1.0 or -1.0, or 0.0 if there are none."""
-    up = sentence.take(more, "up", "more")
-    down = sentence.take(less, "down", "less")
+    up, down = sentence.take(more, "up"), sentence.take(less, "down")
+    if up or down:
+        sentence.take("more")  # "down a bit more"
+    else:
+        up, down = sentence.take("more"), sentence.take("less")
     if bool(up) == bool(down):
         return 0.0
     return 1.0 if up else -1.0
@@ -202,8 +207,9 @@ def take_way(sentence: Sentence, more: str, less: str) -> float:
 def is_step(sentence: Sentence, way: float, amount: float | None) -> bool:
     """Take "by" and "another" and return True if the amount is a difference: "by ten percent", "un
     diez por ciento"."""
-    by = bool(sentence.take("by", "more", "less")) or _has_article(sentence)
-    return bool(way) and amount is not None and sentence.has("number") and by
+    if not way or amount is None or not sentence.has("number"):
+        return False
+    return bool(sentence.take("by", "more", "less")) or _has_article(sentence)
 
 
 def _has_article(sentence: Sentence) -> bool:

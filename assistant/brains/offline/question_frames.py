@@ -27,8 +27,8 @@ _STATES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("be_off", "off", _SWITCHED),
 )
 _OPENERS = frozenset(
-    "is_it which who how_far how_fast how_many where how_bright how_loud how_set how_warm how_humid "
-    "weather_ask when_ask calendar_ask weather sun_ask calendar".split()
+    "is_it which who how_far how_fast how_many where how_bright how_loud how_set how_warm "
+    "how_humid weather_ask when_ask calendar_ask weather sun_ask calendar".split()
 )
 _DAYS = (("week", "week"), ("tomorrow", "tomorrow"), ("today", "today"))
 _EXTRAS = ("still", "which", "is_it", "overnight")
@@ -146,11 +146,11 @@ def _state_of(
 
 
 def _whereabouts(sentence: Sentence) -> Reading | None:
-    if not sentence.take("where"):
+    if not sentence.take("where", "arm"):
         return None
     sentence.take_verb("clean", "mow")
     sentence.take("where", "still", "is_it", "which", "here", "dock")
-    targets = sentence.targets(("vacuum", "lawn_mower"))
+    targets = sentence.targets(("vacuum", "lawn_mower", "alarm_control_panel"))
     return [_state_of(sentence, one, "one", {"domain": one.domain}) for one in targets]
 
 

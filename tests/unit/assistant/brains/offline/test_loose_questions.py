@@ -2,15 +2,18 @@
 lacks."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.offline.dialog import Talk
 from assistant.brains.offline.names import house_names
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.reading import Reader, find_length
 from assistant.brains.offline.wordings import reworded, wordings
 from audio.recognize.sphinx import SphinxRecognizer
+from integrations.home_assistant.house import Entity, House
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import corpus_brain, read
 
@@ -78,6 +81,59 @@ def test_questions_are_understood_in_any_order_of_words(
 )
 def test_talk_is_neither_a_question_nor_a_command(reader: Reader, text: str) -> None:
     assert intents(reader, text) == []
+
+
+def equipped_house() -> House:
+    """Return the corpus house with devices of rarer kinds."""
+    house = corpus_house()
+    rare = (
+        Entity("valve.main", "Main Valve", "open"),
+        Entity("humidifier.cloud", "Cloud", "on", attributes={"humidity": 50}, area_id="bedroom"),
+        Entity("lawn_mower.moe", "Moe", "docked"),
+        Entity("water_heater.tank", "Tank", "eco", attributes={"temperature": 50}),
+        Entity("alarm_control_panel.home", "House Alarm", "disarmed"),
+    )
+    return replace(house, entities={**house.entities, **{one.entity_id: one for one in rare}})
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "entity_id", "value"),
+    [
+        ("shut the water off at the main valve", "HassTurnOff", "valve.main", None),
+        ("put the humidifier at 45", "HassHumidifierSetpoint", "humidifier.cloud", 45),
+        ("turn the humidifier up a bit", "HassHumidifierSetpoint", "humidifier.cloud", 52),
+        ("cloud down by ten percent", "HassHumidifierSetpoint", "humidifier.cloud", 40),
+        ("the lawn needs mowing", "HassLawnMowerStartMowing", "lawn_mower.moe", None),
+        ("park the mower", "HassLawnMowerDock", "lawn_mower.moe", None),
+        ("is moe still mowing", "HassGetState", "lawn_mower.moe", None),
+        ("set the boiler to 60 degrees", "HearthImpossible", "water_heater.tank", None),
+        ("disarm the alarm", "HearthImpossible", "alarm_control_panel.home", None),
+        ("is the alarm armed", "HassGetState", "alarm_control_panel.home", None),
+    ],
+)
+def test_rarer_devices(text: str, intent: str, entity_id: str, value: int | None) -> None:
+    house = equipped_house()
+    found = Reader(house_names(house)).read(text, "en", house, "living_room", Talk())
+    assert [getattr(one, "intent", "") for one in found] == [intent]
+    assert isinstance(found[0], ParsedCommand)
+    assert found[0].entity_ids == (entity_id,)
+    assert found[0].slots.get("humidity") == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't disarm the alarm",
+        "the humidifier is at 45",
+        "someone should mow the lawn",
+        "the front door should have been locked",
+        "should the blinds be closed",
+        "the blinds should be closed by now",
+    ],
+)
+def test_talk_about_rarer_devices_is_no_command(text: str) -> None:
+    house = equipped_house()
+    assert not Reader(house_names(house)).read(text, "en", house, "living_room", Talk())
 
 
 @pytest.mark.parametrize(

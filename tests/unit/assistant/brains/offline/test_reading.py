@@ -123,6 +123,12 @@ def warm(name: str, degrees: int) -> str:
         ("put the garage door up", on("Garage Door", "cover")),  # the policy asks
         ("crank the office fan up to 70 percent", fast("Office Fan", 70)),
         ("run the office fan at thirty", fast("Office Fan", 30)),
+        ("set the office fan's speed to sixty", fast("Office Fan", 60)),
+        ("could somebody knock the office fan down to twenty", fast("Office Fan", 20)),
+        ("pump up the volume", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": 10}'),
+        ("the front door should be locked", on("Front Door", "lock")),
+        ("unlock everything", off("Front Door", "lock")),  # the policy asks
+        ("the floors could do with a quick vacuum", robot("HassVacuumStart")),
         ("could you get the office fan going", on("Office Fan", "fan")),
         (
             "open the tramontz blind by another 30 percent",
