@@ -46,7 +46,7 @@ def lights(sentence: Sentence) -> Reading | None:
         slots: dict[str, Any] = (
             {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
         )
-        if sentence.has("percent", "brightness", *AMOUNTS):
+        if sentence.has("percent", "brightness", *AMOUNTS) and not sentence.has("kelvin"):
             sentence.take("brightness")
             amount = take_amount(sentence)
             if amount is None:
