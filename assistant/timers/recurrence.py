@@ -260,11 +260,19 @@ def rule_of(
 
 
 def time_of(text: str) -> time | None:
-    """Parse a time of day such as "07:30", "7.30" or "7". Returns None if the text isn't one."""
-    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?", text.strip())
+    """Parse a time of day such as "07:30", "7.30", "7" or "7:30 PM". Returns None if the text isn't
+    one."""
+    found = re.fullmatch(
+        r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?(?:\s*([ap])\.?\s*m\.?)?", text.strip(), re.IGNORECASE
+    )
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
         return None
-    return time(int(found[1]), int(found[2] or 0))
+    hour, half = int(found[1]), (found[3] or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (half == "p")
+    return time(hour, int(found[2] or 0))
 
 
 def _date_of(text: str, now: datetime) -> date:

@@ -20,6 +20,7 @@ from assistant.timers.recurrence import (
     next_after,
     rule_from,
     sun_of,
+    time_of,
 )
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.timers.conftest import Shelf
@@ -239,3 +240,26 @@ def test_the_zone_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_the_kernel_tells_whether_its_clock_is_right() -> None:
     assert synchronised() in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("07:30", time(7, 30)),
+        ("7.30", time(7, 30)),
+        ("7", time(7)),
+        ("19:30:00", time(19, 30)),
+        ("7:30 PM", time(19, 30)),
+        ("7 pm", time(19)),
+        ("7:30 p. m.", time(19, 30)),
+        ("12:15 a.m.", time(0, 15)),
+        ("12 PM", time(12)),
+        ("13:00 PM", None),
+        ("0 am", None),
+        ("7:30 xm", None),
+        ("24:00", None),
+        ("soon", None),
+    ],
+)
+def test_times_of_day(text: str, found: time | None) -> None:
+    assert time_of(text) == found
