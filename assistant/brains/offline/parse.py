@@ -102,6 +102,9 @@ class Parser:
         command = _command(result, said, area_id)
         if command.intent in MEMORY_TOOLS:
             return replace(command, slots=_as_written(command.slots, text))
+        if language.startswith("de") and isinstance(noted := command.slots.get("text"), str):
+            # German writes nouns with a capital: "erinnere mich an die Wäsche".
+            return replace(command, slots={**command.slots, "text": _as_in(text, noted)})
         if LATER not in command.slots:
             return command
         later = self.parse(str(command.slots[LATER]), language, area_id)

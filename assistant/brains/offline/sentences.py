@@ -137,7 +137,7 @@ def our_sentences(code: str) -> tuple[dict[str, Blocks], dict[str, Any]]:
             block["sentences"] = [one.replace(f"{{{name}}}", text) for one in block["sentences"]]
     intents.setdefault("HassGetState", []).extend(_questions(written["states"]))
     lists = {name: {"values": values} for name, values in written.get("lists", {}).items()}
-    times = {"en": english_times, "es": spanish_times}.get(code)
+    times = {"de": german_times, "en": english_times, "es": spanish_times}.get(code)
     if times is not None:
         lists["alarm_time"] = {"values": [{"in": said, "out": at} for said, at in times()]}
         free["alarm_text"] = {"wildcard": True}
@@ -188,6 +188,43 @@ def spanish_times() -> Iterator[tuple[str, str]]:
             if minute <= 30:
                 yield f"{named} menos {integer(minute)}", f"{before}:{60 - minute:02}"
     yield from _figures()
+
+
+def german_times() -> Iterator[tuple[str, str]]:
+    """Yield times as people say or type them, each with its digits: "halb acht", "7:30 Uhr"."""
+    for hour in range(24):
+        named, at = _german(hour), f"{hour}:"
+        yield f"({named}|{hour}) Uhr", f"{hour}:00"
+        for minute in range(1, 60):
+            yield f"({named}|{hour}) Uhr ({_german(minute)}|{minute})", f"{at}{minute:02}"
+            yield f"{hour} {minute:02} Uhr", f"{at}{minute:02}"
+    for hour in range(1, 13):
+        named, before = f"({_GERMAN_HOURS.get(hour, _german(hour))}|{hour})", (hour - 2) % 12 + 1
+        yield named, f"{hour}:00"
+        yield f"halb {named}", f"{before}:30"
+        yield f"viertel nach {named}", f"{hour}:15"
+        yield f"viertel {named}", f"{before}:15"
+        yield f"(viertel vor|dreiviertel) {named}", f"{before}:45"
+        for minute in (5, 10, 20):
+            yield f"({_german(minute)}|{minute}) nach {named}", f"{hour}:{minute:02}"
+            yield f"({_german(minute)}|{minute}) vor {named}", f"{before}:{60 - minute}"
+        yield f"fünf vor halb {named}", f"{before}:25"
+        yield f"fünf nach halb {named}", f"{before}:35"
+    yield from _figures()
+
+
+_GERMAN_HOURS = {1: "eins"}
+_GERMAN_ONES = """null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn
+vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn""".split()
+_GERMAN_TENS = "zwanzig dreißig vierzig fünfzig".split()
+
+
+def _german(number: int) -> str:
+    """Return a number below 60 in German words."""
+    if number < 20:
+        return _GERMAN_ONES[number]
+    tens = _GERMAN_TENS[number // 10 - 2]
+    return f"{_GERMAN_ONES[number % 10]}und{tens}" if number % 10 else tens
 
 
 def _figures() -> Iterator[tuple[str, str]]:

@@ -95,11 +95,17 @@ _BLINDS = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
 
 
 def _elsewhere(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
-    """Return the command for a device in another room, if this room has none of a rare kind."""
+    """Return the command for all lights, or for a device in another room if this room has none of
+    a rare kind. The area is that of this device."""
     domain = command.slots.get("domain")
-    if domain not in FEW or not command.area_id or command.area_said or command.entity_ids:
+    if not command.area_id or command.area_said or command.entity_ids:
         return None
-    if mentions("everything", command.text):
+    everything = mentions("everything", command.text)
+    if _is_light_command(command) and everything and not mentions("here", command.text):
+        return replace(command, area_id="")  # French: "toutes les lumières"
+    if domain not in FEW:
+        return None
+    if everything:
         return replace(command, area_id="")
     if members(Target(domain=domain, area_id=command.area_id), house):
         return None
@@ -237,10 +243,12 @@ def _named_there(command: ParsedCommand, house: House) -> ParsedCommand | Ask | 
     return found[0][1] if len(found) == 1 else Ask(found)
 
 
+def _is_light_command(command: ParsedCommand) -> bool:
+    return command.slots.get("domain") == "light" and command.intent in _OF_LIGHTS
+
+
 def _says_a_kind(command: ParsedCommand) -> bool:
-    if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
-        return False
-    return fold(command.name) in _lamp_words()
+    return _is_light_command(command) and fold(command.name) in _lamp_words()
 
 
 @cache
