@@ -2,19 +2,41 @@
 
 import argparse
 import asyncio
+from collections.abc import Mapping
+from typing import get_args
 
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, say
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.http import MINUTES, console_link, sign_everybody_out
+from assistant.interfaces.http import (
+    GUEST_HOURS,
+    MINUTES,
+    MOST_HOURS,
+    console_link,
+    sign_everybody_out,
+)
+from integrations.web.box import Role
 from integrations.web.pages import is_loopback
 
+_AS: Mapping[Role, str] = {
+    "owner": "an administrator",
+    "family": "a member of the family",
+    "guest": "a guest",
+}
 
-def print_link(settings: Settings, minutes: int, console: Terminal) -> None:
+
+def print_link(
+    settings: Settings,
+    minutes: int,
+    console: Terminal,
+    role: Role = "owner",
+    name: str = "",
+    hours: int = MOST_HOURS,
+) -> None:
     """Print a link that signs one browser in to the console. Only the link goes to stdout.
     Blocking. Raises ConfigError."""
-    link = console_link(settings, SystemClock().now(), minutes)
+    link = console_link(settings, SystemClock().now(), minutes, role, name, hours)
     if not (settings.http.tls_cert or is_loopback(settings.http.host)):
         console.print(
             "The console has no certificate (http.tls_cert), so anyone on your network can read "
@@ -24,7 +46,7 @@ def print_link(settings: Settings, minutes: int, console: Terminal) -> None:
         )
     console.print(
         f"Open this link within {minutes} min, while hearth run is running. It works once, and "
-        "signs in the first browser that opens it as an administrator:",
+        f"signs in the first browser that opens it as {_AS[role]}:",
         soft_wrap=True,
     )
     say(link)
@@ -49,6 +71,23 @@ def add_minutes_argument(parser: argparse.ArgumentParser, help_text: str = "") -
 def _arguments(parser: argparse.ArgumentParser) -> None:
     add_minutes_argument(parser)
     parser.add_argument(
+        "--role",
+        choices=get_args(Role),
+        default="owner",
+        help="owner: everything; family: commands, timers and confirming one's own commands; "
+        "guest: ordinary commands, for a limited time (default: owner)",
+    )
+    parser.add_argument(
+        "--name", default="", metavar="NAME", help="whom the link is for, shown in the console"
+    )
+    parser.add_argument(
+        "--hours",
+        type=int,
+        metavar="N",
+        help=f"how long the browser stays signed in (default: {MOST_HOURS}, as a guest "
+        f"{GUEST_HOURS})",
+    )
+    parser.add_argument(
         "--sign-out",
         action="store_true",
         help="sign every browser out of the console instead of printing a link",
@@ -60,13 +99,17 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.sign_out:
         await asyncio.to_thread(sign_out, settings, console)
     else:
-        await asyncio.to_thread(print_link, settings, arguments.minutes, console)
+        hours = arguments.hours
+        if hours is None:
+            hours = GUEST_HOURS if arguments.role == "guest" else MOST_HOURS
+        given = (arguments.minutes, console, arguments.role, arguments.name, hours)
+        await asyncio.to_thread(print_link, settings, *given)
     return 0
 
 
 COMMAND = CliCommand(
     name="link",
-    examples=("hearth link", "hearth link --minutes 5"),
+    examples=("hearth link", "hearth link --role family --name Ana", "hearth link --role guest"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -76,6 +76,11 @@ class ConfirmationDialog:
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
+    def prompter(self) -> Prompter | None:
+        """The keyboard or page on which the person types."""
+        return self._means.prompter
+
+    @property
     def private(self) -> bool:
         """True if the answer is a PIN, which is recognised only on this device and never stored."""
         return self.question.how == "pin"

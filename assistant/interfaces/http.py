@@ -7,13 +7,13 @@ import hmac
 import logging
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.routing import BaseRoute
@@ -25,15 +25,18 @@ from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.version import own_version
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile, admin_of, hash_of
 from assistant.interfaces.private_file import PrivateFile
-from integrations.web.box import Box, Caller, Health, NotKept
+from integrations.web.box import ROLES, Box, Caller, Health, NotKept, Role, Unknown
 from integrations.web.guard import LASTS_S, Guard, Ingress, Sessions, SignedIn
 from integrations.web.pages import HEALTH, console_routes, health_route, is_loopback
+from integrations.web.requests import LinkRequest
 
 SESSIONS_FILE = "http_sessions.json"
 LINKS_FILE = "console_links.json"
 MOST_SESSIONS = 64  # beyond this, the oldest session ends
 MINUTES = 10  # a link's default validity
 MOST_MINUTES = 24 * 60
+MOST_HOURS = LASTS_S // 3600  # length of a session
+GUEST_HOURS = 24
 _MOST_LINKS = 8  # beyond this, the oldest link ends
 _SOMEWHERE = ("192.0.2.1", 9)  # in TEST-NET-1 (RFC 5737); nothing is sent there
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -49,6 +52,14 @@ class SessionRow(BaseModel):
     sha256: _Hash  # SHA-256 of the session's id
     token: _Hash  # HMAC of the token's hash, keyed with the session's id
     expires: AwareDatetime
+    role: Role | None = None  # None: the rights of the token
+    name: str = ""  # whom the link was for
+    begun: AwareDatetime | None = None
+
+    @property
+    def id(self) -> str:
+        """The public name of the session."""
+        return self.sha256[:16]
 
 
 class LinkRow(BaseModel):
@@ -56,6 +67,9 @@ class LinkRow(BaseModel):
 
     sha256: _Hash  # SHA-256 of the link's code
     expires: AwareDatetime
+    role: Role = "owner"
+    name: str = ""
+    hours: int = MOST_HOURS  # length of the session
 
 
 _SESSIONS = TypeAdapter(tuple[SessionRow, ...])
@@ -78,17 +92,17 @@ class HttpSessions(Sessions):
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
         if self._tokens.caller(token) is None:
             return None
-        return await self._begin(hash_of(token), instead_of)
+        return await self._begin(hash_of(token), instead_of, None)
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
         try:
-            known = await asyncio.to_thread(self._links.redeem, code, self._clock.now())
+            link = await asyncio.to_thread(self._links.redeem, code, self._clock.now())
         except ConfigError as error:
             raise NotKept(f"The link cannot be used: {error}") from error
-        if not known:
+        if link is None:
             return None
         (admin, _), *_ = self._tokens.known()
-        return await self._begin(admin, instead_of)
+        return await self._begin(admin, instead_of, link)
 
     def caller(self, session: str) -> Caller | None:
         self._look()
@@ -99,7 +113,7 @@ class HttpSessions(Sessions):
         found = None
         for token, caller in self._tokens.known():
             if hmac.compare_digest(row.token, _belonging(session, token)):
-                found = replace(caller, session=name)
+                found = replace(_of_role(row) or caller, session=name)
         return found
 
     def holds(self, caller: Caller) -> bool:
@@ -107,18 +121,53 @@ class HttpSessions(Sessions):
         row = self._rows.get(caller.session)
         if row is None or row.expires <= self._clock.now():
             return False
-        return self._tokens.holds(replace(caller, session=""))
+        return row.role is not None or self._tokens.holds(replace(caller, session=""))
 
     async def end(self, session: str) -> None:
+        await self._end(hash_of(session))
+
+    async def make_link(self, wanted: LinkRequest) -> Mapping[str, Any]:
+        now, hours = self._clock.now(), wanted.hours if wanted.role == "guest" else MOST_HOURS
+        given = (now, MINUTES, wanted.role, wanted.name, hours)
+        try:
+            code = await asyncio.to_thread(self._links.make, *given)
+        except ConfigError as error:
+            raise NotKept(f"The link cannot be saved: {error}") from error
+        return {"code": code, "expires": (now + timedelta(minutes=MINUTES)).isoformat()}
+
+    def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         self._look()
-        if self._rows.pop(hash_of(session), None) is None:
+        now = self._clock.now()
+        return [
+            {
+                "id": row.id,
+                "role": row.role or "token",
+                "name": row.name,
+                "begun": None if row.begun is None else row.begun.isoformat(),
+                "expires": row.expires.isoformat(),
+                "own": row.sha256 == caller.session,
+            }
+            for row in self._rows.values()
+            if row.expires > now
+        ]
+
+    async def end_one(self, name: str) -> None:
+        self._look()
+        found = next((one for one, row in self._rows.items() if row.id == name), None)
+        if found is None:
+            raise Unknown("There is no such session (any more); see GET /v1/sessions.")
+        await self._end(found)
+
+    async def _end(self, hashed: str) -> None:
+        self._look()
+        if self._rows.pop(hashed, None) is None:
             return
         try:
             await self._keep()
         except ConfigError as error:
-            raise NotKept(f"You are signed out, but only until Hearth restarts: {error}") from error
+            raise NotKept(f"Signed out, but only until Hearth restarts: {error}") from error
 
-    async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
+    async def _begin(self, token: str, instead_of: str, link: LinkRow | None) -> SignedIn | None:
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)
@@ -126,7 +175,10 @@ class HttpSessions(Sessions):
         row = SessionRow(
             sha256=hash_of(session),
             token=_belonging(session, token),
-            expires=now + timedelta(seconds=LASTS_S),
+            expires=now + timedelta(hours=link.hours if link is not None else MOST_HOURS),
+            role=None if link is None else link.role,
+            name="" if link is None else link.name,
+            begun=now,
         )
         lasting = [one for one in self._rows.values() if one.expires > now]
         self._rows = {one.sha256: one for one in (*lasting, row)[-MOST_SESSIONS:]}
@@ -155,6 +207,13 @@ class HttpSessions(Sessions):
         except ConfigError as error:
             self._rows = {}
             _log.error("%s", error)
+
+
+def _of_role(row: SessionRow) -> Caller | None:
+    """Return the caller of a family member's or guest's session, or None for any other session."""
+    if row.role is None or row.role == "owner":
+        return None
+    return Caller(f"http:{row.role}", ROLES[row.role], token=row.id)
 
 
 def session_file(folder: Path) -> PrivateFile:
@@ -206,24 +265,34 @@ class Links:
     def __init__(self, folder: Path) -> None:
         self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
 
-    def make(self, now: datetime, minutes: int) -> str:
+    def make(
+        self,
+        now: datetime,
+        minutes: int,
+        role: Role = "owner",
+        name: str = "",
+        hours: int = MOST_HOURS,
+    ) -> str:
+        """Create a link that is valid for `minutes` and starts a session of `hours`, and return its
+        code."""
         code = secrets.token_urlsafe(24)
-        row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
+        expires = now + timedelta(minutes=minutes)
+        row = LinkRow(sha256=hash_of(code), expires=expires, role=role, name=name, hours=hours)
         with self._file.alone():
             self._write([*self._waiting(now), row][-_MOST_LINKS:])
         return code
 
-    def redeem(self, code: str, now: datetime) -> bool:
-        """Use up a link. Returns False if the code is unknown or expired. The change is on the disk
-        before this returns, so a link works only once."""
+    def redeem(self, code: str, now: datetime) -> LinkRow | None:
+        """Use up a link and return it, or None if the code is unknown or expired. The change is on
+        the disk before this returns, so a link works only once."""
         hashed = hash_of(code)
         with self._file.alone():
             rows = self._waiting(now)
-            left = [row for row in rows if not hmac.compare_digest(row.sha256, hashed)]
-            if len(left) == len(rows):
-                return False
-            self._write(left)
-        return True
+            used = [row for row in rows if hmac.compare_digest(row.sha256, hashed)]
+            if not used:
+                return None
+            self._write([row for row in rows if row not in used])
+        return used[0]
 
     def _waiting(self, now: datetime) -> Sequence[LinkRow]:
         kept = self._file.read()
@@ -241,12 +310,21 @@ class Links:
         self._file.write(_LINKS.dump_json(tuple(rows), indent=1))
 
 
-def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> str:
-    """Create a one-time console link that is valid for `minutes`, and return its URL. Blocking.
-    Raises ConfigError."""
+def console_link(
+    settings: Settings,
+    now: datetime,
+    minutes: int = MINUTES,
+    role: Role = "owner",
+    name: str = "",
+    hours: int = MOST_HOURS,
+) -> str:
+    """Create a one-time console link that is valid for `minutes`, and return its URL. The session
+    that it starts lasts for `hours`. Blocking. Raises ConfigError."""
     if not 1 <= minutes <= MOST_MINUTES:
         raise ConfigError(f"A link to the console can be valid for 1 to {MOST_MINUTES} minutes")
-    code = Links(settings.data_folder).make(now, minutes)
+    if not 1 <= hours <= MOST_HOURS:
+        raise ConfigError(f"A link can sign a browser in for 1 to {MOST_HOURS} hours")
+    code = Links(settings.data_folder).make(now, minutes, role, name, hours)
     return f"{console_address(settings.http)}#code={code}"
 
 

@@ -22,7 +22,8 @@ from integrations.web.box import Caller, Scope
 
 NAME = "http_tokens.json"
 ADMIN_FILE = "http_token"
-SCOPES: tuple[Scope, ...] = get_args(Scope)
+# A program is never a person.
+SCOPES: tuple[Scope, ...] = tuple(one for one in get_args(Scope) if one != "person")
 ADMIN = Caller("http:admin", frozenset({"admin"}))
 HASHED = "sha256:"  # prefix of a hashed token
 _HASHED = re.compile(rf"{HASHED}([0-9a-f]{{64}})")

@@ -16,10 +16,10 @@ from starlette.types import ASGIApp
 from integrations.web.box import Box, Scope
 from integrations.web.guard import FOREIGN, Guard, SignedIn, is_foreign, sent_session, set_cookie
 from integrations.web.pages import Fronted
-from integrations.web.paths import Call, Path, document, routes_of
+from integrations.web.paths import GONE, STORE, Call, Path, document, routes_of
 from integrations.web.problems import Refused, http_problem, own_fault
-from integrations.web.replies import SessionReply
-from integrations.web.requests import SignInRequest
+from integrations.web.replies import BrowserReply, LinkReply, SessionReply
+from integrations.web.requests import LinkRequest, SignInRequest
 from integrations.web.routes import button_paths, list_paths, looking_paths
 from integrations.web.stream import speaking_paths
 
@@ -92,6 +92,27 @@ class SigningIn:
                 *("DELETE", "/v1/session", None, "Sign out."),
                 *(self._sign_out, 204),
                 problems={507: "Applied, but not saved: a restart undoes it."},
+            ),
+            *self._managing(),
+        )
+
+    def _managing(self) -> Sequence[Path]:
+        sessions = self._guard.sessions
+        return (
+            Path(
+                *("POST", "/v1/links", "admin", "Create a link that signs one browser in."),
+                *(lambda call: sessions.make_link(call.wanted), 201, LinkReply),
+                body=LinkRequest,
+                problems=STORE,
+            ),
+            Path(
+                *("GET", "/v1/sessions", "admin", "List the browsers that are signed in."),
+                *(lambda call: sessions.rows(call.caller), 200, list[BrowserReply]),
+            ),
+            Path(
+                *("DELETE", "/v1/sessions/{id}", "admin", "Sign a browser out."),
+                *(lambda call: sessions.end_one(call.name), 204),
+                problems={**GONE, 507: "Applied, but not saved: a restart undoes it."},
             ),
         )
 

@@ -35,8 +35,21 @@ Scope = Literal[
     "speak",  # make it speak or listen: announcements, questions, conversations, timers, buttons
     "ask",  # typed turns
     "read",  # see Hearth's state, and what was said and done
-    "admin",  # everything, including answering a confirmation, which no other scope allows
+    "see",  # see Hearth's state, timers and confirmations; part of `read`
+    "person",  # typed turns as a person of the household; never for a token, part of `admin`
+    "admin",  # everything, including answering any confirmation
 ]
+_INCLUDED: Mapping[Scope, frozenset[Scope]] = {
+    "see": frozenset({"read"}),
+    "ask": frozenset({"person"}),
+}
+# People who are signed in with a browser, and their scopes.
+Role = Literal["owner", "family", "guest"]
+ROLES: Mapping[Role, frozenset[Scope]] = {
+    "owner": frozenset({"admin"}),
+    "family": frozenset({"see", "person", "speak"}),
+    "guest": frozenset({"see", "ask"}),
+}
 # Fewer confirmations, an open microphone, more tools.
 Loosening = Literal["mode", "mute", "profile"]
 
@@ -55,13 +68,13 @@ class Caller:
     token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
-        """Return True if the caller has this scope, or `admin`, which includes all scopes."""
-        return scope in self.scopes or "admin" in self.scopes
+        """Return True if the caller has this scope, or one that includes it."""
+        return not self.scopes.isdisjoint({scope, "admin", *_INCLUDED.get(scope, ())})
 
     @property
-    def is_owner(self) -> bool:
-        """True for an administrator who is signed in with a browser: a person, not a program."""
-        return bool(self.session) and self.may("admin")
+    def is_person(self) -> bool:
+        """True for a person of the household who is signed in with a browser."""
+        return bool(self.session) and self.may("person")
 
     def may_loosen(self, what: Loosening) -> bool:
         """Return True if the caller may undo a restriction that a person has set."""
@@ -104,8 +117,11 @@ class EventLog:
             else:
                 listener.put_nowait(event)
 
-    async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
-        """Yield events to one listener until it stops reading or is disconnected.
+    async def since(
+        self, last_id: str | None, first: Told | None, kinds: frozenset[str] | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield events of these kinds (None: of all) to one listener until it stops reading or is
+        disconnected.
 
         The events after `last_id`, the last event that the listener received, are sent first. If
         these are not known, `first` is sent instead.
@@ -117,7 +133,8 @@ class EventLog:
             if missed is None and first is not None:
                 yield first.lines()
             for event in missed or ():
-                yield event.lines()
+                if kinds is None or event.kind in kinds:
+                    yield event.lines()
             while True:
                 try:
                     async with asyncio.timeout(BEAT_S):
@@ -127,7 +144,8 @@ class EventLog:
                     continue
                 if told is None:
                     return
-                yield told.lines()
+                if kinds is None or told.kind in kinds:
+                    yield told.lines()
         finally:
             self._listeners.discard(listener)
 
@@ -236,7 +254,7 @@ class Box(Protocol):
     async def end_timer(self, timer_id: str, caller: Caller) -> None:
         """Cancel a timer. Raises Unknown."""
 
-    def confirmations(self) -> Sequence[Mapping[str, Any]]:
+    def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """Return the calls that are waiting for confirmation."""
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:

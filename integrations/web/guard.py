@@ -2,9 +2,9 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
@@ -13,8 +13,9 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
 from integrations.places import LOOPBACK, place_of
-from integrations.web.box import Caller, Scope
+from integrations.web.box import Caller, Scope, Unknown
 from integrations.web.problems import Rate, Refused, check_length, too_many
+from integrations.web.requests import LinkRequest
 
 COOKIE = "hearth_session"
 LASTS_S = 30 * 24 * 3600  # lifetime of a session, after which a token or link is needed again
@@ -78,6 +79,19 @@ class Sessions:
 
     async def end(self, session: str) -> None:
         """End the session. Raises NotKept if that could not be saved."""
+
+    async def make_link(self, wanted: LinkRequest) -> Mapping[str, Any]:
+        """Create a one-time link. Raises NotKept if it could not be saved."""
+        raise Unknown("This server has no links.")
+
+    def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """Return all sessions, oldest first."""
+        return []
+
+    async def end_one(self, name: str) -> None:
+        """End the session with that name in `rows`. Raises Unknown, or NotKept if that could not be
+        saved."""
+        raise Unknown("There is no such session.")
 
 
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:

@@ -63,6 +63,24 @@ class SessionReply(HttpReply):
     scopes: list[Scope]  # all its scopes; `admin` includes every scope
 
 
+class LinkReply(HttpReply):
+    """A one-time link: the console's address with `#code=` and this code."""
+
+    code: str
+    expires: str  # ISO 8601
+
+
+class BrowserReply(HttpReply):
+    """A browser that is signed in."""
+
+    id: str
+    role: Literal["owner", "family", "guest", "token"]  # "token": it has the rights of a token
+    name: str  # whom the link was for
+    begun: str | None  # ISO 8601
+    expires: str  # ISO 8601
+    own: bool  # the caller's session
+
+
 class NamedReply(HttpReply):
     """The id of the accepted announcement or conversation."""
 
@@ -214,6 +232,7 @@ class ConfirmationReply(HttpReply):
     tier: Literal["read", "comfort", "costly", "secure"]
     how: Literal["confirm", "pin", "phone"]
     turn_id: str
+    may_answer: bool  # the caller may answer it
 
 
 class VerdictReply(HttpReply):

@@ -160,6 +160,14 @@ class SignInRequest(Wish):
         return self
 
 
+class LinkRequest(Wish):
+    """The body of `POST /v1/links`."""
+
+    role: Literal["owner", "family", "guest"]
+    name: Annotated[str, Field(max_length=40)] = ""  # whom it is for, shown in the list of sessions
+    hours: Annotated[int, Field(ge=1, le=720)] = 24  # after which a guest's session ends
+
+
 class MuteRequest(Wish):
     """The body of `POST /v1/mute`."""
 

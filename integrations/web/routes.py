@@ -74,14 +74,14 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
         Path(
             "GET",
             "/v1/state",
-            "read",
+            "see",
             "Get the current state.",
             lambda _: box.state(),
             200,
             StateReply,
         ),
         Path(
-            *("GET", "/v1/events", "read", "Follow events (server-sent events)."),
+            *("GET", "/v1/events", "see", "Follow events (server-sent events)."),
             *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
             problems={503: "Too many programs are following the events already."},
         ),
@@ -143,7 +143,7 @@ def list_paths(box: Box) -> Sequence[Path]:
 def _timer_paths(box: Box) -> Sequence[Path]:
     return (
         Path(
-            *("GET", "/v1/timers", "read", "List timers, alarms, reminders and planned requests."),
+            *("GET", "/v1/timers", "see", "List timers, alarms, reminders and planned requests."),
             *(lambda _: box.timers(), 200, list[TimerReply]),
             problems=STORE,
         ),
@@ -159,15 +159,15 @@ def _timer_paths(box: Box) -> Sequence[Path]:
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/confirmations", "read", "List calls that are waiting for confirmation."),
-            *(lambda _: box.confirmations(), 200, list[ConfirmationReply]),
+            *("GET", "/v1/confirmations", "see", "List calls that are waiting for confirmation."),
+            *(lambda call: box.confirmations(call.caller), 200, list[ConfirmationReply]),
         ),
         Path(
             *(
                 "POST",
                 "/v1/confirmations/{id}",
-                "admin",
-                "Confirm or reject a waiting call on a person's behalf.",
+                "person",
+                "Confirm or reject a waiting call: one's own, or any call with `admin`.",
             ),
             *(lambda call: box.confirm(call.name, call.wanted, call.caller), 200, VerdictReply),
             body=ConfirmRequest,

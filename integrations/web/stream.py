@@ -46,6 +46,9 @@ async def _end_when_gone(request: Request, there: asyncio.Timeout) -> None:
 LISTENERS = 16  # listeners at once; a house has a few panels, lamps and automations
 
 
+_SEEN = frozenset({"confirmation", "state", "timer"})  # events without other people's words
+
+
 class EventStreams:
     def __init__(self, box: Box, guard: Guard) -> None:
         self._box = box
@@ -59,7 +62,8 @@ class EventStreams:
             raise Refused(503, "too_many_listeners", message, {"Retry-After": "60"})
         log = self._box.events
         first = log.now("state", self._box.state())
-        told = log.since(call.request.headers.get("last-event-id"), first)
+        kinds = None if call.caller.may("read") else _SEEN
+        told = log.since(call.request.headers.get("last-event-id"), first, kinds)
         return _Stream(self, self._while_welcome(told, call.caller))
 
     async def _while_welcome(

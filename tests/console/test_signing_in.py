@@ -30,7 +30,7 @@ def test_a_token_signs_in_and_is_not_kept_by_the_page(stranger: Console) -> None
 def test_a_session_outlives_the_page(console: Console) -> None:
     console.page.reload()
     console.page.wait_for_selector("main[data-shown]")
-    expect(console.page.get_by_text("Signed in as http:admin")).to_be_visible()
+    expect(console.page.get_by_text("Signed in as an administrator")).to_be_visible()
 
 
 def test_a_wrong_token_is_told_and_may_be_typed_again(stranger: Console) -> None:
@@ -82,7 +82,7 @@ def test_a_link_signs_in_anew_in_a_tab_that_shows_the_pages(browser: Browser, ho
         expect(reader.page.get_by_text("Signed in as http:old-reader")).to_be_visible()
         code = _code(house)
         _go(reader, f"#code={code}")
-        expect(reader.page.get_by_text("Signed in as http:admin")).to_be_visible()
+        expect(reader.page.get_by_text("Signed in as an administrator")).to_be_visible()
         _assert_gone(reader, code)
         reader.show("memory")  # the router goes on
         reader.page.go_back()

@@ -114,8 +114,8 @@ class Box:
     def live(self) -> Mapping[str, Any]:
         return self._parts.live.as_json()
 
-    def confirmations(self) -> Sequence[Mapping[str, Any]]:
-        return self._parts.confirmations.rows()
+    def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        return self._parts.confirmations.rows(caller)
 
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         return await self._parts.timers.rows()
@@ -221,17 +221,17 @@ class Box:
         return await self._parts.talks.begin(wanted, caller)
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
-        if caller.is_owner:
-            return await self._ask_for_owner(wanted.text)
+        if caller.is_person:
+            return await self._ask_for_person(wanted.text, caller)
         recalls = self._may_recall(caller)
         rights = replace(CALLERS, recalls=recalls)
         owner = ConversationOwner(caller.name, caller.token, recalls)
         turn = await self._parts.conversation.ask_quietly(wanted.text, rights, caller.name, owner)
         return as_json(turn.record, turn.outcomes)
 
-    async def _ask_for_owner(self, text: str) -> Mapping[str, Any]:
+    async def _ask_for_person(self, text: str, caller: Caller) -> Mapping[str, Any]:
         """Run a person's turn. If a call needs confirmation, the console asks for it."""
-        on_page = AtTerminal(self._parts.confirmations)
+        on_page = AtTerminal(self._parts.confirmations.prompter(caller))
         turns = await self._parts.conversation.ask_at_terminal(text, on_page)
         if not turns:  # a stop word
             return no_turn()

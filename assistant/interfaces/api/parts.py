@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _GONE = "No confirmation has that id (any more); see GET /v1/confirmations."
 ANSWER_S = 60.0  # seconds; as long as at a keyboard
+_NOT_YOURS = "Only an administrator, or the person who gave the command, can answer this."
 _MOST = 1000  # audit rows read for one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
 _NO_SOUND = "That turn has no recording (any more)."
@@ -63,10 +64,8 @@ class Openers:
 
 
 class Confirmations:
-    """The pending confirmation, which an administrator can answer instead of a person in the room.
-
-    It is also the `Prompter` for what an administrator types in the console.
-    """
+    """The pending confirmation. An administrator can answer it instead of a person in the room. A
+    person who typed the command in the console can answer it there."""
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
         self._pending = pending
@@ -77,7 +76,7 @@ class Confirmations:
         dialog = self._waiting()
         return dialog is not None and dialog.question.tier is Tier.SECURE
 
-    def rows(self) -> Sequence[Mapping[str, Any]]:
+    def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         dialog = self._waiting()
         if dialog is None:
             return []
@@ -90,16 +89,19 @@ class Confirmations:
                 "tier": str(question.tier),
                 "how": question.how,
                 "turn_id": question.turn_id,
+                "may_answer": _may_answer(dialog, caller),
             }
         ]
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
         """Answer the pending confirmation, whose id is `name`. If the question requires a PIN, a
         yes must include it, and a wrong PIN counts as a no. Raises Unknown if no confirmation with
-        this id is pending."""
+        this id is pending, and NotPossible if it is somebody else's."""
         dialog = self._waiting()
         if dialog is None or dialog.question.id != name:
             raise Unknown(_GONE)
+        if not _may_answer(dialog, caller):
+            raise NotPossible(_NOT_YOURS)
         settlement = await _settlement(dialog, wanted, caller)
         if dialog.settled:  # it was settled while the PIN was checked
             raise Unknown(_GONE)
@@ -107,14 +109,32 @@ class Confirmations:
         dialog.settle(settlement)
         return {"id": name, "verdict": settlement.verdict}
 
-    async def ask(self, question: str, *, hidden: bool) -> None:
-        """Wait at most ANSWER_S for the console's answer to the pending confirmation."""
-        if (dialog := self._waiting()) is not None:
-            await asyncio.wait({dialog.settlement}, timeout=ANSWER_S)
+    def prompter(self, caller: Caller) -> "OnPage":
+        """Return the prompter for what this person types in the console."""
+        return OnPage(caller.session, self._waiting)
 
     def _waiting(self) -> ConfirmationDialog | None:
         dialog = self._pending()
         return None if dialog is None or dialog.settled else dialog
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage:
+    """Waits while the console asks for confirmation."""
+
+    session: str  # of the browser in which the person typed
+    _waiting: Callable[[], ConfirmationDialog | None]
+
+    async def ask(self, question: str, *, hidden: bool) -> None:
+        """Wait at most ANSWER_S until the pending confirmation is settled."""
+        if (dialog := self._waiting()) is not None:
+            await asyncio.wait({dialog.settlement}, timeout=ANSWER_S)
+
+
+def _may_answer(dialog: ConfirmationDialog, caller: Caller) -> bool:
+    page = dialog.prompter
+    own = isinstance(page, OnPage) and page.session == caller.session
+    return caller.may("admin") or (own and caller.is_person)
 
 
 async def _settlement(

@@ -47,7 +47,7 @@ export function askBox() {
   return el("section", { class: "card ask" },
     el("h2", {}, words.ask.title), talk,
     may("ask") ? form : el("p", { class: "hint" }, words.needs("ask")),
-    el("p", { class: "hint" }, may("admin") ? words.ask.note : words.ask.noteWithoutAdmin));
+    el("p", { class: "hint" }, may("person") ? words.ask.note : words.ask.noteForPrograms));
 }
 
 function answered(turn) {
@@ -57,6 +57,6 @@ function answered(turn) {
       call.status === "done" ? "good" : "warn"));
   return [
     el("p", {}, text),
-    el("p", { class: "under" }, calls, turn.turn_id && el("a", { href: link("turn", turn.turn_id) }, words.ask.details)),
+    el("p", { class: "under" }, calls, turn.turn_id && may("read") && el("a", { href: link("turn", turn.turn_id) }, words.ask.details)),
   ];
 }

@@ -1,6 +1,6 @@
 // Open confirmations, shown above every page because they time out soon.
 
-import { get, may, post } from "./api.js";
+import { get, post } from "./api.js";
 import { on } from "./bus.js";
 import { el, say, show } from "./dom.js";
 import { icon } from "./icons.js";
@@ -32,8 +32,6 @@ function question(row, look) {
   const pin = row.how === "pin" && el("input", {
     type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 32, name: "pin",
   });
-  const allowed = may("admin");
-
   async function answer(yes) {
     const { verdict } = await post(`v1/confirmations/${encodeURIComponent(row.id)}`, {
       yes, pin: yes && pin ? pin.value : "",
@@ -46,12 +44,12 @@ function question(row, look) {
     el("p", { class: "eyebrow" }, icon("lock"), words.confirm.title, tier(row.tier)),
     el("h2", { lang: row.language }, row.question),
     row.how === "phone" && el("p", { class: "hint" }, words.confirm.phone),
-    allowed
+    row.may_answer
       ? el("form", { class: "row", on: { submit: (event) => event.preventDefault() } },
         pin && field(words.confirm.pin, pin),
         button(words.confirm.yes, () => answer(true), { kind: "primary", sign: "check" }),
         button(words.confirm.no, () => answer(false), { sign: "cross" }))
-      : el("p", { class: "hint" }, words.needs("admin")),
+      : el("p", { class: "hint" }, words.confirm.notYours),
   );
 }
 

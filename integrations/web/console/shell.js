@@ -12,18 +12,20 @@ import { headline } from "./standing.js";
 import { words } from "./words.js";
 
 const PAGES = ["now", "turns", "timers", "house", "memory", "costs", "health", "settings"];
+const FOR_ALL = ["now", "timers"]; // the others need the scope `read`
 const FIRST = 4; // so many have a place of their own on a phone
 
 /** The body of the page, its main part, the names of the views, and who marks the view shown. */
 export function shell(signal) {
   const main = el("main", { id: "main", tabindex: "-1" });
-  const { nav, mark } = navigation(signal);
+  const pages = may("read") ? PAGES : FOR_ALL;
+  const { nav, mark } = navigation(signal, pages);
   const body = [
     el("a", { class: "skip", href: "#main", on: { click: (event) => skip(event, main) } }, words.shell.skip),
     el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), confirmations(signal), main)),
     el("div", { id: "toasts", class: "toasts", role: "status" }),
   ];
-  return { body, main, mark, views: [...PAGES, "turn"] };
+  return { body, main, mark, views: pages === PAGES ? [...PAGES, "turn"] : pages };
 }
 
 function skip(event, main) {
@@ -57,14 +59,14 @@ async function toggleMute() {
   await post("v1/mute", { muted: !stands()?.muted });
 }
 
-function navigation(signal) {
-  const items = PAGES.map((name, place) =>
+function navigation(signal, pages) {
+  const items = pages.map((name, place) =>
     el("li", { class: place < FIRST ? "first" : "later" },
       el("a", { href: link(name), "data-page": name }, icon(name), el("span", {}, words[name].title))));
   const more = el("button", { type: "button", class: "more", "aria-expanded": "false", "aria-controls": "pages" },
     icon("more"), el("span", {}, words.shell.more));
   const nav = el("nav", { class: "pages", "aria-label": words.shell.pages },
-    el("ul", { id: "pages" }, items, el("li", { class: "opener" }, more)), footer(signal));
+    el("ul", { id: "pages" }, items, pages.length > FIRST && el("li", { class: "opener" }, more)), footer(signal));
 
   function unfold(open) {
     nav.classList.toggle("open", open);
@@ -95,8 +97,9 @@ function navigation(signal) {
 function footer(signal) {
   const version = el("p", {});
   on("standing", ({ version: number }) => number && say(version, words.shell.version(number)), signal);
+  const name = words.people.signedIn[who()?.name] ?? who()?.name ?? "";
   return el("div", { class: "foot" },
-    el("p", {}, words.shell.signedIn(who()?.name ?? "")), version,
+    el("p", {}, words.shell.signedIn(name)), version,
     button(words.shell.signOut, signOut, { kind: "quiet", sign: "leave" }));
 }
 

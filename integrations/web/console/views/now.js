@@ -17,7 +17,9 @@ const FEW = 5; // turns
 
 /** The view. */
 export async function open({ signal }) {
-  const [timers, turns] = await Promise.all([get("v1/timers", { signal }), get(`v1/turns?limit=${FEW}`, { signal })]);
+  const all = may("read"); // others do not see what people said
+  const lately = () => (all ? get(`v1/turns?limit=${FEW}`, { signal }) : []);
+  const [timers, turns] = await Promise.all([get("v1/timers", { signal }), lately()]);
   const timerPlace = el("ul", { class: "rows" });
   const turnPlace = el("ul", { class: "rows" });
   const problems = el("ul", { class: "problems" });
@@ -27,10 +29,10 @@ export async function open({ signal }) {
   const showProblems = () => show(problems, (stands()?.problems ?? []).map((text) => el("li", {}, text)));
 
   on("timer", async () => showTimers(await get("v1/timers", { signal })), signal);
-  on("answer announcement turn-told", async () => showTurns(await get(`v1/turns?limit=${FEW}`, { signal })), signal);
+  on("answer announcement turn-told", async () => showTurns(await lately()), signal);
   on("standing", showProblems, signal);
   ticking(timerPlace, signal);
-  watchLevel(signal);
+  if (all) watchLevel(signal);
   showTimers(timers);
   showTurns(turns);
   showProblems();
@@ -43,7 +45,7 @@ export async function open({ signal }) {
         askBox()),
       el("div", { class: "stack" },
         listed(words.now.timers, timerPlace, "timers", words.now.allTimers),
-        listed(words.now.turns, turnPlace, "turns", words.now.allTurns))));
+        all && listed(words.now.turns, turnPlace, "turns", words.now.allTurns))));
 }
 
 function listed(title, place, page, all) {

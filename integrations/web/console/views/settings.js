@@ -5,6 +5,7 @@ import { on } from "../bus.js";
 import { el, say } from "../dom.js";
 import { stands } from "../live.js";
 import { busy, card, choice, field, page, toast } from "../parts.js";
+import { people } from "../people.js";
 import { words } from "../words.js";
 
 const text = words.settings;
@@ -38,7 +39,8 @@ export async function open({ signal }) {
       card(text.sound, places("volume", "speed")),
       card(text.listening, places("muted", "sensitivity", "follow_up")),
       card(text.behaviour, places("mode", "profile")),
-      rows.quiet_hours && card(text.quiet, places("quiet_hours"))));
+      rows.quiet_hours && card(text.quiet, places("quiet_hours")),
+      allowed && await people(signal)));
 }
 
 function keep(name) {

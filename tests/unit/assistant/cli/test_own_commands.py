@@ -85,7 +85,7 @@ async def test_a_new_administrators_token_replaces_the_old_one(
     [
         (
             ("token", "create", "panel", "--scopes", "all"),
-            "hearth: --scopes must be any of speak, ask, read, admin, separated by commas\n",
+            "hearth: --scopes must be any of speak, ask, read, see, admin, separated by commas\n",
         ),
         (
             ("token", "revoke", "panel"),

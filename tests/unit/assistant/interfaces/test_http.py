@@ -28,8 +28,9 @@ from assistant.interfaces.http import (
 )
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile
 from assistant.interfaces.private_file import PrivateFile
-from integrations.web.box import Caller, NotKept
+from integrations.web.box import ROLES, Caller, NotKept, Unknown
 from integrations.web.guard import LASTS_S, SignedIn
+from integrations.web.requests import LinkRequest
 
 ADMIN = "the admin's"
 NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
@@ -75,7 +76,7 @@ async def test_a_session_outlives_a_restart_and_tells_no_secret(
     assert again.sessions.caller(signed.id) == signed.caller
     assert again.sessions.holds(signed.caller)
     (row,) = json.loads(box.text)
-    assert row.keys() == {"sha256", "token", "expires"}
+    assert row.keys() == {"sha256", "token", "expires", "role", "name", "begun"}
     assert signed.id not in box.text
     assert ADMIN not in box.text
     assert stat.S_IMODE((box.folder / SESSIONS_FILE).stat().st_mode) == 0o600
@@ -121,6 +122,48 @@ async def test_it_lasts_thirty_days(box: Box, clock: VirtualClock) -> None:
     assert not box.sessions.holds(signed.caller)
     await begun(box)
     assert len(json.loads(box.text)) == 1  # ended sessions are not kept
+
+
+async def test_a_link_for_the_family_gives_its_rights(box: Box) -> None:
+    code = (await box.sessions.make_link(LinkRequest(role="family", name="Ana")))["code"]
+    signed = await box.sessions.redeem(code)
+    assert signed is not None
+    assert (signed.caller.name, signed.caller.scopes) == ("http:family", ROLES["family"])
+    assert signed.caller.is_person
+    assert box.sessions.holds(signed.caller)
+    own = await begun(box)
+    rows = box.sessions.rows(own.caller)
+    assert [(row["role"], row["name"], row["own"]) for row in rows] == [
+        ("family", "Ana", False),
+        ("token", "", True),
+    ]
+    await box.sessions.end_one(rows[0]["id"])
+    assert box.sessions.caller(signed.id) is None
+    assert not box.sessions.holds(signed.caller)
+    with pytest.raises(Unknown):
+        await box.sessions.end_one(rows[0]["id"])
+
+
+async def test_a_guests_session_ends_by_itself(box: Box, clock: VirtualClock) -> None:
+    code = (await box.sessions.make_link(LinkRequest(role="guest", hours=2)))["code"]
+    signed = await box.sessions.redeem(code)
+    assert signed is not None
+    assert not signed.caller.is_person
+    clock.advance(2 * 3600 - 1)
+    assert box.sessions.holds(signed.caller)
+    clock.advance(2)
+    assert box.sessions.caller(signed.id) is None
+    assert not box.sessions.holds(signed.caller)
+    assert box.sessions.rows(signed.caller) == []
+
+
+async def test_a_new_administrators_token_ends_the_sessions_of_all_roles(
+    box: Box, clock: VirtualClock
+) -> None:
+    code = (await box.sessions.make_link(LinkRequest(role="family")))["code"]
+    signed = await box.sessions.redeem(code)
+    assert signed is not None
+    assert Box(box.folder, clock, "another").sessions.caller(signed.id) is None
 
 
 async def test_signing_out(box: Box, clock: VirtualClock) -> None:
@@ -189,7 +232,7 @@ async def test_while_the_disk_is_full_people_get_in_by_a_token(
     # The link would stay valid forever, because it cannot be deleted.
     with pytest.raises(NotKept, match="No space left"):
         await box.sessions.redeem(code)
-    with pytest.raises(NotKept, match="signed out, but only until Hearth restarts"):
+    with pytest.raises(NotKept, match=r"igned out, but only until Hearth restarts"):
         await box.sessions.end(signed.id)
     assert box.sessions.caller(signed.id) is None
 
@@ -221,7 +264,9 @@ def test_it_holds_once(links: Links, tmp_path: Path) -> None:
     first, second = links.make(NOW, 10), links.make(NOW, 10)
     text = (tmp_path / LINKS_FILE).read_text()
     assert first not in text
-    assert [row.keys() for row in json.loads(text)] == [{"sha256", "expires"}] * 2
+    assert [row.keys() for row in json.loads(text)] == [
+        {"sha256", "expires", "role", "name", "hours"}
+    ] * 2
     assert stat.S_IMODE((tmp_path / LINKS_FILE).stat().st_mode) == 0o600
     assert links.redeem(first, NOW)
     assert not links.redeem(first, NOW)
@@ -245,7 +290,7 @@ def test_a_clock_that_was_wrong_makes_no_link_that_holds_for_years(links: Links)
 
 def test_only_some_wait_at_once(links: Links) -> None:
     codes = [links.make(NOW, 10) for _ in range(9)]
-    assert [links.redeem(code, NOW) for code in codes] == [False] + [True] * 8
+    assert [bool(links.redeem(code, NOW)) for code in codes] == [False] + [True] * 8
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '[{"sha256": "0", "expires": "x"}]'])

@@ -13,6 +13,7 @@ from integrations.web.requests import (
     ConfirmRequest,
     ConverseRequest,
     CorrectRequest,
+    LinkRequest,
     LiveRequest,
     MarkRequest,
     Mode,
@@ -78,6 +79,18 @@ class FakeSessions(Sessions):
 
     async def end(self, session: str) -> None:
         self.open.pop(session, None)
+
+    async def make_link(self, wanted: LinkRequest) -> Mapping[str, Any]:
+        return {"code": CODE, "expires": "2026-11-22T12:10:00+00:00"}
+
+    def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        expires = "2026-12-22T12:00:00+00:00"
+        row = {"role": "family", "name": "Ana", "begun": None, "expires": expires, "own": False}
+        return [{"id": name, **row} for name in self.open]
+
+    async def end_one(self, name: str) -> None:
+        if name != "s1":
+            raise Unknown("There is no such session.")
 
     def _begin(self, caller: Caller, instead_of: str) -> SignedIn:
         self.open.pop(instead_of, None)
@@ -190,7 +203,7 @@ class FakeBox:
             raise Unknown("There is no such timer.")
         self.asked.append(("end", timer_id))
 
-    def confirmations(self) -> Sequence[Mapping[str, Any]]:
+    def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [
             {
@@ -200,6 +213,7 @@ class FakeBox:
                 "tier": "secure",
                 "how": "pin",
                 "turn_id": "20261122-3",
+                "may_answer": True,
             }
         ]
 

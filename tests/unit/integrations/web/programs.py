@@ -23,6 +23,7 @@ BODIES = {
     "/v1/memory/{id}": {"text": "The key is there."},
     "/v1/turns/{id}/mark": {"mark": "wrong"},
     "/v1/session": {"token": TOKEN},
+    "/v1/links": {"role": "family", "name": "Ana"},
 }
 NAMES = {
     "timers": "t1",
@@ -30,6 +31,7 @@ NAMES = {
     "turns": "20261122-3",
     "memory": "m1",
     "openers": "switch.gate",
+    "sessions": "s1",
 }
 
 

@@ -230,7 +230,7 @@ async def test_whom_home_assistant_lets_in_is_let_in_where_the_settings_say_so()
     async with browser("home-assistant") as asking:
         told = await asking.get("/v1/session", headers=PASSED_ON)
         assert told.json()["name"] == "http:ingress"
-        assert set(told.json()["scopes"]) == {"read", "ask", "speak"}
+        assert set(told.json()["scopes"]) == {"read", "see", "ask", "speak"}
         assert (await asking.post("/v1/stop", headers=OWN)).status_code == 200
         assert (await asking.get("/v1/state")).status_code == 401  # not through ingress
 

@@ -152,11 +152,14 @@ class FakeConfirmations:
 
     secure = False
 
-    def rows(self) -> Sequence[Mapping[str, Any]]:
+    def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return []
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
         raise Unknown(name)
+
+    def prompter(self, caller: Caller) -> None:
+        return None
 
 
 class FakeRecords:

@@ -392,7 +392,7 @@ async def test_what_is_written_down_is_read() -> None:
     assert await box.forget(PROGRAM) == 3
     assert (await box.doctor())[0]["check"] == "clock"
     assert await box.test_gemini(PROGRAM) == {"servers": [], "tools": []}
-    assert (box.confirmations(), await box.memories()) == ([], [])
+    assert (box.confirmations(PROGRAM), await box.memories()) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
+from assistant.conversation.rules.events import Prompter
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import BusEvent, EventBus
@@ -18,7 +19,7 @@ from assistant.domain.tool_call import How, Question, Settlement, Tier
 from assistant.interfaces.api.parts import Confirmations, History, Records, TurnSounds
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, path_of, write
-from integrations.web.box import Caller, NotPossible, Unknown
+from integrations.web.box import ROLES, Caller, NotPossible, Unknown
 from integrations.web.requests import ConfirmRequest
 from tests.zone import in_zone
 
@@ -255,6 +256,7 @@ class Waiting:
     def __init__(self, how: How = "confirm") -> None:
         self.question = Question("q1", "t1", "c1", how, Tier.SECURE, "Unlock the front door?", "en")
         self.settlement: Settlement | None = None
+        self.prompter: Prompter | None = None  # a person in the room is asked
         self.entered: list[tuple[str, str]] = []
         self.meanwhile: Settlement | None = None  # the person's, while the PIN is looked at
 
@@ -281,7 +283,7 @@ def confirmations(waiting: Waiting | None, told: list[BusEvent]) -> Confirmation
 async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
     waiting, told = Waiting(), list[BusEvent]()
     desk = confirmations(waiting, told)
-    assert desk.rows() == [
+    assert desk.rows(ADMIN) == [
         {
             "id": "q1",
             "question": "Unlock the front door?",
@@ -289,6 +291,7 @@ async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
             "tier": "secure",
             "how": "confirm",
             "turn_id": "t1",
+            "may_answer": True,
         }
     ]
     assert await desk.settle("q1", ConfirmRequest(yes=True), ADMIN) == {
@@ -297,9 +300,27 @@ async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
     }
     assert waiting.settlement == Settlement("yes", "http:admin")
     assert [one.data for one in told] == [{"caller": "http:admin", "what": "confirm"}]
-    assert desk.rows() == []
+    assert desk.rows(ADMIN) == []
     with pytest.raises(Unknown):
         await desk.settle("q1", ConfirmRequest(yes=True), ADMIN)
+
+
+async def test_family_members_answer_only_what_they_typed_themselves() -> None:
+    ana = Caller("http:family", ROLES["family"], session="a")
+    ben, guest = replace(ana, session="b"), Caller("http:guest", ROLES["guest"], session="a")
+    program = Caller("http:panel", frozenset({"read", "ask", "speak"}))
+    waiting = Waiting()
+    desk = confirmations(waiting, [])
+    for caller in (ana, ben, guest, program):  # a person in the room was asked
+        assert [row["may_answer"] for row in desk.rows(caller)] == [False]
+        with pytest.raises(NotPossible):
+            await desk.settle("q1", ConfirmRequest(yes=True), caller)
+    waiting.prompter = desk.prompter(ana)
+    for caller in (ben, guest, program):
+        with pytest.raises(NotPossible):
+            await desk.settle("q1", ConfirmRequest(yes=True), caller)
+    assert waiting.settlement is None
+    assert (await desk.settle("q1", ConfirmRequest(yes=True), ana))["verdict"] == "yes"
 
 
 @pytest.mark.parametrize("tier", [Tier.SECURE, Tier.COSTLY])
