@@ -322,6 +322,7 @@ def _switches(sentence: Sentence) -> Reading | None:
     lamps = every is not None and every.text == "todas"  # "apaga todas" are the lights
     if every and off and not lamps and not sentence.has("thing", "kind"):
         sentence.take("it")  # "apágalo todo"
+        sentence.take("lit")
         return _everything_off(sentence)
     if not things and not lamps:
         return None

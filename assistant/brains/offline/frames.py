@@ -139,7 +139,8 @@ class Sentence:
     def whole(self) -> bool:
         """True if every piece has been taken or can be left out."""
         return all(
-            number in self._taken or any(one.tag in ("filler", "article", "to") for one in options)
+            number in self._taken
+            or any(one.tag in ("filler", "article", "to", "only") for one in options)
             for number, options in enumerate(self.pieces)
         )
 
@@ -289,7 +290,7 @@ def one_of(
         raise NoTarget
     here = [one for one in things if one.area_id and one.area_id == sentence.scene.here]
     placed = any(one.placed or one.ids for one in targets)
-    if len(here) == 1 and not placed:
+    if len(here) == 1 and not placed and not sentence.has("all"):
         things = here
     if len(things) == 1 or sentence.has("all", "both", "it") or len(targets) > 1:
         return [make(one) for one in things]

@@ -268,7 +268,11 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
     known = lexicon(language)
     words: list[str] = []
     mended: set[int] = set()  # positions of corrected words
-    for word in tokens(text):
+    said = tokens(text)
+    while said:
+        word = said.pop(0)
+        if said and word not in index.words and word + said[0] in index.words:  # "bed room"
+            word += said.pop(0)
         found = _known_words(word, known, index)
         if not found:
             right = nearest_word(word, known.words | index.words)

@@ -66,6 +66,39 @@ def plain(text: str, language: str) -> str:
     return " ".join(words[start:end])
 
 
+_REASON = {
+    "en": r"(?:because |as |since |cos |'cause )?(?:it's|it is|i'm|i am|we're|we are|i've|we've"
+    r"|i can't|we can't|there's|everyone's|everybody's|the kids are)\b[^,;]*",
+    "es": r"(?:porque |que |ya )?(?:hace|está|estoy|estamos|tengo|tenemos|me voy|nos vamos)\b"
+    r"[^,;]*",
+}
+_BECAUSE = {"en": r"\s+(?:because|'cause|cos)\s.*", "es": r"\s+porque\s.*"}
+_VERBS = frozenset(
+    "turn set on off open close lock start stop play pause mute dim brighten up down send".split()
+)
+_PRONOUN = re.compile(r"\b(?:it|them|that|those|eso|esto)\b|l[oa]s?$", re.IGNORECASE)
+
+
+def without_reasons(text: str, language: str) -> str:
+    """Return a sentence without the clauses that only say why: "it's dark, turn on the hall light".
+
+    A pronoun can refer to a reason, which then stays.
+    """
+    reason = _REASON.get(language)
+    if reason is None:
+        return text
+    said = re.sub(_BECAUSE[language], "", text.strip(" .!"), flags=re.IGNORECASE)
+    clauses = re.split(r"\s*[,;.]\s+", said)
+    kept = [one for one in clauses if not re.fullmatch(reason, one, re.IGNORECASE)]
+    told = ", ".join(kept)
+    asks = any(
+        one.tag in _VERBS
+        for word in tokens(told)
+        for one in lexicon(language).phrases.get(word, ())
+    )
+    return told if asks and len(kept) < len(clauses) and not _PRONOUN.search(told) else said
+
+
 def read_parts(text: str, language: str, read: Read) -> Reading:
     """Read each part of a sentence. A part without a verb uses the verb of the part before it."""
     text = text.strip()

@@ -10,7 +10,7 @@ from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.lexicon import LOOSE_LANGUAGES
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import IMPOSSIBLE, MISSING
-from assistant.brains.offline.settle import Problem, only_capable_lamps, settle_target
+from assistant.brains.offline.settle import Problem, separate_commands, settle_target
 from assistant.brains.offline.state_answers import StateAnswers
 from assistant.tools.catalog.menu import Menu
 from integrations.home_assistant.house import House
@@ -42,7 +42,7 @@ def plan(
     for one in said:
         settled = one if isinstance(one, Ask) else settle_target(one, house, here)
         commands += (
-            only_capable_lamps(settled, house) if isinstance(settled, ParsedCommand) else [settled]
+            separate_commands(settled, house) if isinstance(settled, ParsedCommand) else [settled]
         )
     asked = next((one for one in commands if isinstance(one, Ask)), None)
     if asked is not None:

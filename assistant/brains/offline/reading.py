@@ -21,7 +21,13 @@ from assistant.brains.offline.list_frames import read_list
 from assistant.brains.offline.missing import read_missing
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
-from assistant.brains.offline.parts import Read, plain, read_corrected, read_parts
+from assistant.brains.offline.parts import (
+    Read,
+    plain,
+    read_corrected,
+    read_parts,
+    without_reasons,
+)
 from assistant.brains.offline.question_frames import read_outside, read_question
 from assistant.brains.offline.sentences import MISSING
 from assistant.brains.offline.spanish import in_imperative, with_noun
@@ -85,13 +91,15 @@ class Reader:
         if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
             return outside
         strict = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        if loose and strict and _is_half_a_question(text, strict[0]):
+            strict = []
         # "pon la luz en rojo" could be the name of a song too.
         if not loose or (strict and not any(one.intent in _ANYTHING for one in strict)):
             return list(strict)
 
         def whole(part: str) -> Reading:
             found = self._parser.parse(part, language, area_id)
-            if found is None or found.intent in _ANYTHING:
+            if found is None or found.intent in _ANYTHING or _is_half_a_question(part, found):
                 return self._loosely(part, base, scene)
             return [found]
 
@@ -104,7 +112,8 @@ class Reader:
             for said in dict.fromkeys((text, without_manners))
             for other in reworded(said, base, topic="commands")
         ]
-        for said in dict.fromkeys((*others, text, without_manners)):
+        reasonless = without_reasons(text, base)
+        for said in dict.fromkeys((*others, reasonless, text, without_manners)):
             found = (
                 timed(said) or read_corrected(said, base, whole) or read_parts(said, base, timed)
             )
@@ -189,6 +198,14 @@ def _as_guess(one: ParsedCommand | Ask) -> ParsedCommand | Ask:
 
 def _is_missing(found: Reading) -> bool:
     return any(isinstance(one, ParsedCommand) and one.intent == MISSING for one in found)
+
+
+_WHOLE = re.compile(r"(?:all|both|every|each|todas?|todos) .+ (?:on|off)", re.IGNORECASE)
+
+
+def _is_half_a_question(text: str, command: ParsedCommand) -> bool:
+    # "All the kitchen lights on" is a command, but the templates take it for a question.
+    return command.intent == "HassGetState" and _WHOLE.fullmatch(text.strip(" .!")) is not None
 
 
 def whole_or_timed(text: str, language: str, read: Read) -> Reading:

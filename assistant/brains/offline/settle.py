@@ -8,7 +8,7 @@ from functools import cache
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import READING
-from assistant.brains.offline.targets import FEW, Target, members
+from assistant.brains.offline.targets import FEW, NAMED_KINDS, Target, members
 from assistant.tools.house.names import spoken_place, spoken_things, stemmed
 from assistant.tools.vocabulary import LANGUAGES, entries, find, fold, mentions
 from integrations.home_assistant.house import Entity, House
@@ -172,9 +172,22 @@ def _lamp_by_lamp(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     return [replace(command, entity_ids=(one.entity_id,), name=one.name) for one in lamps]
 
 
-def only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:
-    """Return a separate command for each lamp in a room that supports it, if other lamps there
-    don't. Otherwise, return only the command itself."""
+def separate_commands(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+    """Return a separate command for each device where a single call can't set them all: for all
+    thermostats of the house, and for the lamps of a room if only some support it."""
+    one_by_one = command.intent == "HassClimateSetTemperature" and not command.entity_ids
+    if one_by_one and mentions("everything", command.text):
+        words = [word for word in command.text.split() if stemmed(word) in NAMED_KINDS]
+        area_id = command.area_id if command.area_said else ""
+        every = Target((), "climate", area_id, command.floor_id, word=next(iter(words), ""))
+        return [
+            replace(command, entity_ids=(one.entity_id,), name=one.name, area_id="")
+            for one in members(every, house)
+        ]
+    return _only_capable_lamps(command, house)
+
+
+def _only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     if command.intent != "HassLightSet" or command.entity_ids:
         return [command]
     each = _lamp_by_lamp(command, house)

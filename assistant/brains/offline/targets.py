@@ -16,6 +16,8 @@ _CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"ga
 # A house has few of these, so one in another room can be meant.
 FEW = frozenset({"climate", "fan", "humidifier", "lawn_mower", "vacuum", "water_heater"})
 
+# "The thermostats" leave out a floor heating.
+NAMED_KINDS = frozenset(map(stemmed, "thermostat termostato".split()))
 _TELEVISIONS = frozenset(map(stemmed, "tv television telly tele televisor televisión".split()))
 
 
@@ -172,6 +174,9 @@ def _placed(
         ]
     if "all" in words:
         return [replace(kind, everywhere=True)]
+    called = [one for one in members(kind, scene.house) if _is_called(one, kind.word)]
+    if "both" in words and len(called) == 2:  # "both lamps"
+        return [replace(kind, ids=(one.entity_id,)) for one in called]
     near = members(replace(kind, area_id=scene.here), scene.house) if scene.here else []
     if near and not ("both" in words and len(near) == 1):
         return [replace(kind, area_id=scene.here)]
@@ -211,11 +216,16 @@ def members(target: Target, house: House) -> list[Entity]:
         return [one for one in found if _is_television(one)]
     # "the speaker" leaves out the television if something there is called so.
     named = [one for one in found if target.word and _has_word(one, target.word)]
-    return named if named and target.domain == "media_player" else found
+    exact = target.domain == "media_player" or stemmed(target.word) in NAMED_KINDS
+    return named if named and exact else found
 
 
 def _is_television(entity: Entity) -> bool:
     return entity.device_class == "tv" or any(_has_word(entity, word) for word in _TELEVISIONS)
+
+
+def _is_called(entity: Entity, word: str) -> bool:
+    return any(stemmed(name.casefold()) == stemmed(word) for name in entity.names)
 
 
 def _has_word(entity: Entity, word: str) -> bool:

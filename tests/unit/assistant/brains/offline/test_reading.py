@@ -13,6 +13,7 @@ from tests.corpus.runs import corpus_brain, read
 
 _THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
 _WHICH = "says Please say its name or its room: which one do you mean?"
+_LIVING_ROOM_LAMP = '{"area": "Living Room", "domain": ["light"], "name": "Lamp"}'
 _BEDROOM_LAMP = '{"area": "Bedroom", "domain": ["light"], "name": "Lamp"}'
 _LAMPS = "says Do you mean the lamp in the living room or the lamp in the bedroom?"
 
@@ -171,6 +172,20 @@ def warm(name: str, degrees: int) -> str:
         ("set the bedroom to 20", warm("Bedroom Thermostat", 20)),
         ("set the bedroom light to 20", lit("Bedroom Light", 20)),
         ("turn the yelmar up to 90 %", lit("Yelmar", 90)),
+        ("turn on the bed room light", on("Bedroom Light")),
+        ("all the kitchen lights on", in_area("HassTurnOn", "Kitchen")),
+        (
+            "set all thermostats to 21",
+            f"{warm('Living Room Thermostat', 21)}; {warm('Bedroom Thermostat', 21)}",
+        ),
+        (
+            "turn off both lamps",
+            f"HassTurnOff {_LIVING_ROOM_LAMP}; HassTurnOff {_BEDROOM_LAMP}",
+        ),
+        # Reasons.
+        ("I'm leaving, turn off the yelmar", off("Yelmar")),
+        ("turn on the yelmar because it's dark", on("Yelmar")),
+        ("it's too dark in here, turn on the yelmar", on("Yelmar")),
         # Wishes and the passive.
         ("make sure the yelmar is off", off("Yelmar")),
         ("would it be possible to have the yelmar switched on", on("Yelmar")),
@@ -206,6 +221,7 @@ async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None
         "the kitchen one",  # not one percent
         "no more light in the kitchen",  # not "no, more light"
         "the yelmar was turned off",
+        "only leave the yelmar on",  # and the others off
         "turn off the rest",  # of what?
         "pause the vacuum and the dishwasher",
     ],
