@@ -1,17 +1,21 @@
 """Replies to commands and questions, in the words of the catalogue."""
 
 from collections import Counter
+from datetime import datetime
 
 from assistant.brains.offline.attribute_answers import list_items
+from assistant.brains.offline.calendar_answers import told_events
 from assistant.brains.offline.frames import MOST_CHOICES, Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
+    CALENDAR,
     LIST_ITEMS,
     MEMORY_TOOLS,
     OWN_TOOLS,
     PROFILE_INTENT,
     TIMER_TOOLS,
+    WHEN,
 )
 from assistant.brains.offline.settle import Problem
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
@@ -52,13 +56,21 @@ _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 
 def answer_outcome(
-    command: ParsedCommand, outcome: ToolOutcome, house: House, say: Catalogue, language: str
+    command: ParsedCommand,
+    outcome: ToolOutcome,
+    house: House,
+    say: Catalogue,
+    language: str,
+    now: datetime | None = None,
 ) -> str:
+    """Return the reply to a command's outcome. `now` is needed for questions about appointments."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
     if command.intent == LIST_ITEMS and outcome.status is Status.DONE:
         item = str(command.slots.get("item", ""))
         return list_items(outcome.data, say, language, item)
+    if command.intent == CALENDAR and outcome.status is Status.DONE and now is not None:
+        return told_events(outcome.data, str(command.slots[WHEN]), now, say, language)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
         return outcome.sentence  # it contains the requested information

@@ -22,6 +22,7 @@ from assistant.brains.offline.sentences import (
     TIMER_TOOLS,
     TOMORROW,
     VALUE,
+    WHEN,
 )
 from assistant.brains.offline.settle import Problem
 from assistant.timers.later import DO_LATER
@@ -68,8 +69,8 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
         return _profile_call(str(command.slots.get("profile", "")), menu)
     if command.slots.get("domain") == "script" and (call := _script_call(command, house, menu)):
         return call
-    if command.intent == CALENDAR and not _calendars(house):
-        return Problem("offline.no_calendar", {})
+    if command.intent == CALENDAR:
+        return _calendar_call(command, menu)
     if command.intent in (LIST_ITEMS, CLEAR_LIST):
         return _list_call(command, house, menu)
     tool, given = OWN_TOOLS.get(command.intent, (command.intent, {}))
@@ -123,8 +124,17 @@ def separated(item: str) -> str:
     return _THE.sub(r"\1", item if _PAIRS.search(item.lower()) else _AND.sub(", ", item))
 
 
-def _calendars(house: House) -> list[Entity]:
-    return [one for one in house.exposed() if one.domain == "calendar"]
+def _calendar_call(command: ParsedCommand, menu: Menu) -> Call | Problem:
+    if not command.name:
+        return Problem("offline.no_calendar", {})
+    entry = next(filter(None, map(menu.find, _READS_CALENDAR)), None)
+    if entry is None:
+        return Problem("offline.no_tool", {})
+    days = "today" if command.slots[WHEN] == "today" else "week"
+    return Call(entry.declaration.name, {"calendar": command.name, "range": days})
+
+
+_READS_CALENDAR = ("get_events", "calendar_get_events")  # before Home Assistant 2026.9, the second
 
 
 def _list_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Problem:

@@ -7,10 +7,11 @@ question word or ends with a question mark, so that "the light was on" isn't rea
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from assistant.brains.offline.calendar_answers import NEXT, WEEK, day_of
 from assistant.brains.offline.frames import Reading, Sentence
-from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
+from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of, words_of
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import CALENDAR, READING, ROOM, SUN
+from assistant.brains.offline.sentences import CALENDAR, READING, ROOM, SUN, WHEN
 from assistant.brains.offline.targets import NoTarget, Scene, Target
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity
@@ -303,8 +304,19 @@ def _calendar(sentence: Sentence) -> Reading | None:
     asked = sentence.take("calendar_ask")
     if not about and not (asked and day):
         return None
-    sentence.take("is_it", "which", "anything", "when_ask", "next", "on", "also", "no")
-    return [ParsedCommand(CALENDAR, sentence.text)]
+    coming = sentence.has("when_ask", "next")
+    sentence.take("is_it", "which", "anything", "when_ask", "next", "on", "also", "no", "start")
+    when = NEXT if coming and day is None else WEEK
+    if day is not None:
+        when = day_of(words_of(day.text)) if day.tag == "week" else day.tag
+    calendars = [one for one in sentence.scene.house.exposed() if one.domain == "calendar"]
+    slots = {WHEN: when}
+    if not calendars:
+        return [ParsedCommand(CALENDAR, sentence.text, slots)]
+    return [
+        ParsedCommand(CALENDAR, sentence.text, slots, (one.entity_id,), one.name)
+        for one in calendars
+    ]
 
 
 _FRAMES: tuple[Frame, ...] = (

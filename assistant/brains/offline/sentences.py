@@ -78,6 +78,7 @@ CLEAR_LIST = "HearthClearList"
 REMOVE_ITEM = "HassListRemoveItem"
 SUN = "HearthSun"  # a question about sunrise or sunset
 CALENDAR = "HearthCalendar"  # a question about appointments
+WHEN = "when"  # slot with the days of a question about appointments
 READING = "HearthReading"  # a question about a brightness, a volume or what is playing
 PROFILE_INTENT = "HearthSwitchProfile"
 

@@ -138,7 +138,8 @@ class OfflineTurn:
                     yield event
                 continue
             asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
-            told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
+            now, catalogue = self._brain.clock.now(), self._brain.catalogue
+            told = answer_outcome(command, outcome, house, catalogue, language, now)
             yield self._words(gap + told, language)
         done = tuple(command for command, _ in steps)
         before = self._brain.talk(owner).commands
