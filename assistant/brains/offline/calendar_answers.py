@@ -12,8 +12,8 @@ from assistant.timers.recurrence import WEEKDAYS
 from assistant.tools.house.names import capitalised
 
 TODAY, TOMORROW, WEEK, WEEKEND, NEXT = "today", "tomorrow", "week", "weekend", "next"
-# The first letters of the weekdays in English and Spanish.
-_BEGINNINGS = (*WEEKDAYS, "lun", "mar", "mie", "jue", "vie", "sab", "dom")
+# The first two letters of the weekdays in English and Spanish.
+_BEGINNINGS = "mo tu we th fr sa su lu ma mi ju vi sa do".split()
 
 
 def day_of(said: str) -> str:
@@ -22,8 +22,8 @@ def day_of(said: str) -> str:
     last = said.split()[-1] if said else ""
     if "weekend" in said or "fin de semana" in said:
         return WEEKEND
-    if last[:3] in _BEGINNINGS and "week" not in last:
-        return WEEKDAYS[_BEGINNINGS.index(last[:3]) % 7]
+    if last[:2] in _BEGINNINGS and not last.startswith("week"):
+        return WEEKDAYS[_BEGINNINGS.index(last[:2]) % 7]
     return WEEK
 
 

@@ -274,7 +274,7 @@ def volume(sentence: Sentence) -> Reading | None:
         return None  # "more music" isn't louder music
     factor = take_factor(sentence) if amount is None else 1.0
     by = is_step(sentence, way, amount)
-    sentence.take("set", "turn", "by", "on")
+    sentence.take("set", "turn", "by", "on", "again")
     targets = _players(sentence, ("playing",))
     if amount is not None and not by:
         return commands(sentence, targets, "HassSetVolume", volume_level=within(amount))

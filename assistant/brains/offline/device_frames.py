@@ -204,6 +204,8 @@ def _robots(sentence: Sentence) -> Reading | None:
     sentence.take("send", "turn", "set", "again", "to", "article")
     if cleans:
         sentence.take("surface", "need")
+    if dock:
+        sentence.take("on")  # "back on its dock"
     rooms = [one for some in sentence.pieces for one in some if one.tag == "area"]
     if start and cleans and rooms and not mows:
         robots = [one for one in sentence.scene.house.exposed() if one.domain == "vacuum"]

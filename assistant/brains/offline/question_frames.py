@@ -219,9 +219,9 @@ def _playing(sentence: Sentence) -> Reading | None:
     if not sentence.has("who", "which", "is_it"):
         return None
     asked = sentence.take("be_playing", "listening", "artist")
-    named = sentence.take("named")
+    sentence.take("named")
     song = sentence.take("song")
-    if not asked and not (song and (named or sentence.has("it_is"))):
+    if not asked and not song:
         return None
     if not sentence.take("who", "which"):
         return None

@@ -126,6 +126,10 @@ def warm(name: str, degrees: int) -> str:
         ("run the office fan at thirty", fast("Office Fan", 30)),
         ("set the office fan's speed to sixty", fast("Office Fan", 60)),
         ("could somebody knock the office fan down to twenty", fast("Office Fan", 20)),
+        (
+            "take the volume back up to 50",
+            'HassSetVolume {"domain": ["media_player"], "name": "Vexo", "volume_level": 50}',
+        ),
         ("pump up the volume", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": 10}'),
         ("the front door should be locked", on("Front Door", "lock")),
         ("unlock everything", off("Front Door", "lock")),  # the policy asks
