@@ -15,6 +15,7 @@ from assistant.brains.offline.frames import (
     is_step,
     of_room,
     one_of,
+    sets_to,
     take_amount,
     take_factor,
     take_way,
@@ -67,7 +68,7 @@ def lights(sentence: Sentence) -> Reading | None:
     amount = take_amount(sentence)
     factor = take_factor(sentence) if amount is None else 1.0
     by = is_step(sentence, way, amount) or (
-        way and amount is not None and sentence.has("number") and not sentence.has("to")
+        way and amount is not None and sentence.has("number") and not sets_to(sentence)
     )
     sentence.take("set", "turn", "on", "up", "down", "by")
     if not sentence.names_targets() and not (way and (sentence.has("brighten", "dim") or word)):
@@ -163,7 +164,7 @@ def climate(sentence: Sentence) -> Reading | None:
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
     if not about or not (number or way) or sentence.has("percent"):
         return None
-    relative = number is None or (way and number.value < 8 and not sentence.has("to"))
+    relative = number is None or (way and number.value < 8 and not sets_to(sentence))
     factor = take_factor(sentence) if number is None else 1.0
     sentence.take("set", "turn", "by", "article", "on")
     targets = (

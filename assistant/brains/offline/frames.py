@@ -30,6 +30,7 @@ _PARTS = {
     "three_quarters": 75.0,
     "two_thirds": 67.0,
 }
+_IDLE = ("filler", "article", "to", "only", "again")  # pieces that can be left out
 AMOUNTS = ("number", *_PARTS)
 _REST = frozenset({"rest", "else"})
 LOWEST = 1  # percent; "darker" doesn't switch a lamp off
@@ -139,8 +140,7 @@ class Sentence:
     def whole(self) -> bool:
         """True if every piece has been taken or can be left out."""
         return all(
-            number in self._taken
-            or any(one.tag in ("filler", "article", "to", "only") for one in options)
+            number in self._taken or any(one.tag in _IDLE for one in options)
             for number, options in enumerate(self.pieces)
         )
 
@@ -164,6 +164,17 @@ def take_amount(sentence: Sentence) -> float | None:
             sentence.take("set", "turn", "up", "down", "dim", "brighten")
             return value
     return None
+
+
+def sets_to(sentence: Sentence) -> bool:
+    """Return True if "to" stands before the number: "up to 30 percent", not "up 30 percent"."""
+    before: Sequence[Piece] = ()
+    for options in sentence.pieces:
+        if any(one.tag == "number" for one in options):
+            return any(one.tag == "to" for one in before)
+        if not all(one.tag in ("filler", "article") for one in options):
+            before = options
+    return False
 
 
 def take_factor(sentence: Sentence) -> float:

@@ -292,7 +292,17 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
         doubt = 0.8 if mended.intersection(range(at, at + size)) else 1.0
         pieces.append([replace(one, at=at, sure=min(one.sure, doubt)) for one in options])
         at += size
-    return _without_prepositions(pieces)
+    return _without_prepositions(_with_verbs(pieces))
+
+
+def _with_verbs(pieces: list[list[Piece]]) -> list[list[Piece]]:
+    # "esta luz", but "la luz está encendida", with or without its accent
+    kept = list(pieces)
+    for number, (some, after) in enumerate(pairwise(pieces)):
+        state = any(one.tag.startswith("be_") for one in after)
+        if state and any(one.tag == "is_it" for one in some):
+            kept[number] = [one for one in some if one.tag != "filler"]
+    return kept
 
 
 def _without_prepositions(pieces: list[list[Piece]]) -> list[list[Piece]]:

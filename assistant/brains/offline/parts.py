@@ -23,9 +23,10 @@ def read_corrected(text: str, language: str, read: Read) -> Reading:
     words = _NO.get(language)
     if words is None:
         return []
-    started = re.fullmatch(rf"(?:{words})[,;]?\s+(.+)", text.strip(), re.IGNORECASE)
-    if started:  # "no, turn it back on"
-        return read(started[1])
+    started = re.fullmatch(rf"({words})([,;]?)\s+(.+)", text.strip(), re.IGNORECASE)
+    if started:  # "no, turn it back on", but not "no quiero que enciendas la luz"
+        denies = language == "es" and started[1].lower() == "no" and not started[2]
+        return [] if denies else read(started[3])
     negated = re.fullmatch(r"(?:not|no) [^,]+,\s*(.+)", text.strip(), re.IGNORECASE)
     if negated:  # "not the kitchen, turn on the hall light"
         return read(negated[1])

@@ -30,7 +30,7 @@ from assistant.brains.offline.parts import (
 )
 from assistant.brains.offline.question_frames import read_outside, read_question
 from assistant.brains.offline.sentences import MISSING
-from assistant.brains.offline.spanish import in_imperative, with_noun
+from assistant.brains.offline.spanish import in_imperative, verb_first, with_noun
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
@@ -79,7 +79,7 @@ class Reader:
         found = self._read(text, language, house, area_id, talk)
         if found and not _is_missing(found):
             return found
-        other = in_imperative(text, lexicon(base).verbs) if base == "es" else text
+        other = verb_first(in_imperative(text, lexicon(base).verbs)) if base == "es" else text
         return (other != text and self._read(other, language, house, area_id, talk)) or found
 
     def _read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:

@@ -23,6 +23,10 @@ _WHETHER = re.compile(r"^(?:[¿\s]*oye,?\s+)?[¿\s]*a ver si\s+", re.IGNORECASE)
 _ENDING = re.compile(r"\W*$")
 _JOINTS = frozenset({"y", "e", "luego", "pero"})
 _LEADS = _JOINTS | {"oye", "hola", "porfa", "che", "mira", "ahora", "pues"}
+_STATE_ASKED = re.compile(
+    r"¿?(?P<what>(?:el|la|los|las|mi|mis) .+?) (?P<verb>est[áa]n?) (?P<state>\w+(?: con llave)?)\?",
+    re.IGNORECASE,
+)
 _LEFT_OUT = re.compile(
     r"(?:(?:y|ahora|también|pues|mejor)\s+)*(?P<article>el|la|los|las)\s+(?P<whose>del?\b.+?)"
     r"(?:\s+(?:también|igual|tampoco))?",
@@ -62,10 +66,11 @@ def verbs_of(written: Iterable[str], questions: Collection[str] = ()) -> Verbs:
 
 def asking_forms(verb: str) -> Iterator[str]:
     """Yield the forms of a verb that ask somebody for something: "enciende", "encienda",
-    "encended", "encendé", "encender", "que enciendas"."""
+    "encended", "encendé", "encender", "que enciendas", "me gustaría que encendieras"."""
     familiar, infinitive, formal = _forms(verb)
     plain = infinitive[:-1]
     yield from (familiar, infinitive, formal, f"{formal}s", f"{formal}n", plain, f"{plain}d")
+    yield f"{plain if infinitive.endswith('ar') else infinitive[:-2] + 'ie'}ras"
 
 
 def tells(word: str, verbs: Verbs) -> bool:
@@ -122,6 +127,12 @@ def in_imperative(text: str, verbs: Verbs) -> str:
         made.append(f"{found}{ending[0] if ending else ''}" if found else word)
         begins = (begins and not found) or word[-1] in ",.;" or plain in _JOINTS
     return " ".join(made)
+
+
+def verb_first(text: str) -> str:
+    """Return "¿está cerrada la puerta?" for "¿la puerta está cerrada?"."""
+    found = _STATE_ASKED.fullmatch(text.strip())
+    return f"{found['verb']} {found['state']} {found['what']}" if found else text
 
 
 def with_noun(part: str, before: str) -> str | None:
