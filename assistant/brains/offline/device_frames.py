@@ -52,6 +52,8 @@ def read_loosely(
     pieces = pieces_of(text, language, index)
     if not pieces or _begins_question(pieces):
         return None
+    if any(one.tag == "except" for one in pieces[0]):  # the exception's end is unknown
+        return None
     numbers = [some for some in pieces if all(one.tag == "number" for one in some)]
     if len(numbers) > 1:  # each belongs to a part of the sentence
         return None

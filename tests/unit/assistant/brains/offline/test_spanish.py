@@ -126,6 +126,7 @@ async def test_what_people_say(brain: OfflineBrain, text: str, done: str) -> Non
         "no me apague usted el yelmar",
         "no quiero que enciendas zorblax",
         "no enciende zorblax",
+        "a excepción de la oficina apaga todas las luces",
         "zorblax está encendida",
         "la luz de la cocina esta apagada",
         "nunca enciendas el yelmar",
