@@ -118,8 +118,11 @@ class House:
     # What each switch, light or button was seen to open, unlock or disarm (`runs.Switches`).
     seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
     settings: HouseSettings = UNKNOWN_SETTINGS
-    # Entities by device id, built on first use.
+    # Entities by device id, and exposed entities by domain, built on first use.
     _by_device: dict[str, list[Entity]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _by_domain: dict[str, list[Entity]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -136,6 +139,15 @@ class House:
 
     def exposed(self) -> list[Entity]:
         return [entity for entity in self.entities.values() if entity.exposed]
+
+    def of_domain(self, domain: str) -> list[Entity]:
+        """Return the exposed entities of this domain."""
+        if not self._by_domain:
+            found: dict[str, list[Entity]] = {}
+            for one in self.exposed():
+                found.setdefault(one.domain, []).append(one)
+            self._by_domain.update(found)  # at once, for other threads
+        return list(self._by_domain.get(domain, ()))
 
 
 # Home Assistant's responses are read leniently: a value of the wrong type counts as missing, so

@@ -36,8 +36,8 @@ def outside(house: House, say: Catalogue, language: str) -> str:
     units = ("°C", "°F")
     sensors = [
         one
-        for one in house.exposed()
-        if one.domain == "sensor" and one.attributes.get("unit_of_measurement") in units
+        for one in house.of_domain("sensor")
+        if one.attributes.get("unit_of_measurement") in units
     ]
     for one in sensors:
         degrees = reading(one, "temperature")

@@ -299,10 +299,8 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
 def _is_shared(entity: Entity, house: House) -> bool:
     name = entity.name.casefold()
     return any(
-        other.entity_id != entity.entity_id
-        and other.domain == entity.domain
-        and name in (text.casefold() for text in other.names)
-        for other in house.exposed()
+        other.entity_id != entity.entity_id and name in (text.casefold() for text in other.names)
+        for other in house.of_domain(entity.domain)
     )
 
 
@@ -324,7 +322,7 @@ def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
 
 
 def _shopping_list(house: House, said: str) -> str | None:
-    lists = [entity for entity in house.exposed() if entity.domain == "todo"]
+    lists = house.of_domain("todo")
     for entity in lists:
         if entity.name.casefold() in said.casefold():
             return entity.name

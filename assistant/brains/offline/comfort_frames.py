@@ -93,7 +93,7 @@ def _lit(sentence: Sentence) -> list[Target]:
     """Return the lamps that are on. Lamps of the last command count first, then those in this area,
     then all others."""
     scene = sentence.scene
-    on = [one for one in scene.house.exposed() if one.domain == "light" and one.state == "on"]
+    on = [one for one in scene.house.of_domain("light") if one.state == "on"]
     recent = [one for one in on if one.entity_id in scene.recent]
     here = [one for one in on if scene.here and one.area_id == scene.here]
     found = recent or here or on
@@ -123,8 +123,8 @@ def _lit_beside(sentence: Sentence, light: Entity) -> list[Entity]:
     house = sentence.scene.house
     return [
         one
-        for one in house.exposed()
-        if one.domain == "light" and one.area_id == light.area_id and one.state == "on"
+        for one in house.of_domain("light")
+        if one.area_id == light.area_id and one.state == "on"
     ]
 
 
@@ -242,7 +242,7 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     if kinds and not any(one.value[1] == "media_player" for one in kinds):
         raise NoTarget
     sentence.take("kind", "it", "one", "here", "music")
-    every = [one for one in house.exposed() if one.domain == "media_player"]
+    every = house.of_domain("media_player")
     fitting = [one for one in every if one.state in states] or every
     here = [one for one in fitting if scene.here and one.area_id == scene.here]
     recent = [one for one in fitting if one.entity_id in scene.recent]

@@ -210,7 +210,7 @@ def _robots(sentence: Sentence) -> Reading | None:
         sentence.take("on")  # "back on its dock"
     rooms = [one for some in sentence.pieces for one in some if one.tag == "area"]
     if start and cleans and rooms and not mows:
-        robots = [one for one in sentence.scene.house.exposed() if one.domain == "vacuum"]
+        robots = sentence.scene.house.of_domain("vacuum")
         sentence.take("area", "thing", "kind", "here")
         if len(robots) != 1:
             raise NoTarget
@@ -236,7 +236,7 @@ def _robots_of_house(sentence: Sentence, domain: str) -> list[Target]:
     if sentence.has("floor", "all"):
         return sentence.targets((domain,), domain)
     sentence.take("here")
-    robots = [one.entity_id for one in sentence.scene.house.exposed() if one.domain == domain]
+    robots = [one.entity_id for one in sentence.scene.house.of_domain(domain)]
     if not robots:
         raise NoTarget
     return [Target(tuple(robots), domain)]

@@ -337,5 +337,5 @@ def of_room(sentence: Sentence, domain: str) -> list[Target]:
     here = Target(domain=domain, area_id=sentence.scene.here)
     if sentence.scene.here and members(here, sentence.scene.house):
         return [here]
-    things = [one for one in sentence.scene.house.exposed() if one.domain == domain]
+    things = sentence.scene.house.of_domain(domain)
     return [Target(tuple(one.entity_id for one in things), domain)]

@@ -61,8 +61,8 @@ def _first(
     last: Sequence[ParsedCommand],
     meanings: Collection[str],
 ) -> Reading:
-    lists = [one for one in house.exposed() if one.domain == "todo"]
     about = next((one for one in last if one.intent in _ABOUT_LISTS), None)
+    lists = house.of_domain("todo")
     if language not in LOOSE_LANGUAGES or not lists:
         return []
     for key, said in wordings("lists", text, language):

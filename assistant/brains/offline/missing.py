@@ -98,11 +98,9 @@ def _which_it(
         command = made[0] if len(made) == 1 else None
         if not isinstance(command, ParsedCommand) or not command.entity_ids:
             continue
-        domain = command.slots.get("domain")
         choices += [
             (one, replace(command, entity_ids=(one.entity_id,), name=one.name, called=""))
-            for one in house.exposed()
-            if one.domain == domain
+            for one in house.of_domain(str(command.slots.get("domain")))
         ]
     return choices[0][1] if len(choices) == 1 else Ask(tuple(choices)) if choices else None
 

@@ -264,10 +264,8 @@ def _outdoors(sentence: Sentence) -> Reading | None:
 def _sensor_outside(scene: Scene) -> Entity | None:
     found = [
         one
-        for one in scene.house.exposed()
-        if one.domain == "sensor"
-        and one.device_class == "temperature"
-        and mentions("outdoors", *one.names)
+        for one in scene.house.of_domain("sensor")
+        if one.device_class == "temperature" and mentions("outdoors", *one.names)
     ]
     return found[0] if found else None
 

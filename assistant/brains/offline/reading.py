@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from assistant.brains.offline.choices import answered
 from assistant.brains.offline.device_frames import read_loosely
@@ -90,7 +91,8 @@ class Reader:
             return followed
         if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
             return outside
-        strict = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        parse = cache(lambda part: self._parser.parse(part, language, area_id))
+        strict = parse_all(text, parse)
         if loose and strict and _is_half_a_question(text, strict[0]):
             strict = []
         # "pon la luz en rojo" could be the name of a song too.
@@ -98,7 +100,7 @@ class Reader:
             return list(strict)
 
         def whole(part: str) -> Reading:
-            found = self._parser.parse(part, language, area_id)
+            found = parse(part)
             if found is None or found.intent in _ANYTHING or _is_half_a_question(part, found):
                 return self._loosely(part, base, scene)
             return [found]

@@ -74,13 +74,12 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 def _alike_there(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
     """Return the command for the devices of a room with a similar name: "the lamp in the dining
     room", where there is an "Ikebana lamp"."""
-    domain = command.slots.get("domain")
+    domain = str(command.slots.get("domain"))
     words = {stemmed(word) for word in fold(command.name).split()}
     found = tuple(
         (one, replace(command, entity_ids=(one.entity_id,), name=one.name, called=""))
-        for one in house.exposed()
-        if one.domain == domain
-        and one.area_id == command.area_id
+        for one in house.of_domain(domain)
+        if one.area_id == command.area_id
         and any(words <= {stemmed(word) for word in fold(name).split()} for name in one.names)
     )
     return found[0][1] if len(found) == 1 else Ask(found) if found else None
@@ -203,8 +202,8 @@ def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
         return command
     there = {
         one.device_class
-        for one in house.exposed()
-        if one.domain == "cover" and command.area_id in ("", one.area_id)
+        for one in house.of_domain("cover")
+        if command.area_id in ("", one.area_id)
     }
     others = sorted(_BLINDS.intersection(filter(None, there)))
     if (classes in others and command.area_id) or not others:

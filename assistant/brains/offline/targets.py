@@ -207,10 +207,8 @@ def members(target: Target, house: House) -> list[Entity]:
     place = _Place(target.area_id, target.floor_id, "", 0)
     found = [
         one
-        for one in house.exposed()
-        if one.domain == target.domain
-        and _is_of(one, target)
-        and (not target.placed or _is_in(one, place, house))
+        for one in house.of_domain(target.domain)
+        if _is_of(one, target) and (not target.placed or _is_in(one, place, house))
     ]
     if stemmed(target.word) in _TELEVISIONS:
         return [one for one in found if _is_television(one)]
