@@ -273,7 +273,7 @@ def _locks(sentence: Sentence) -> Reading | None:
 
 
 def _locks_of_house(sentence: Sentence) -> Target:
-    locks = [one for one in sentence.scene.house.exposed() if one.domain == "lock"]
+    locks = sentence.scene.house.of_domain("lock")
     if not locks:
         raise NoTarget
     return Target(tuple(one.entity_id for one in locks), "lock")

@@ -15,6 +15,7 @@ from hassil import recognize_all, recognize_best
 from hassil.intents import Intents, SlotList, TextSlotList
 from hassil.recognize import RecognizeResult
 
+from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, lexicon, tokens
 from assistant.brains.offline.names import (
     Name,
     Names,
@@ -26,6 +27,9 @@ from assistant.brains.offline.names import (
 from assistant.brains.offline.sentences import MEMORY_TOOLS, our_sentences
 from assistant.tools.house.intents import LATER, as_said
 
+ANYTHING = frozenset({"HassMediaSearchAndPlay"})  # intents that accept any words
+_OF_TIMERS = frozenset({"timer", "hour", "minute", "second_unit"})
+_LESS = frozenset({"minus", "menos"})
 _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as typed
 
 
@@ -90,10 +94,14 @@ class Parser:
             "language": intents.language,
         }
         result = recognize_best(said, intents, **given, best_slot_name="name")
-        if result is not None and _cuts_a_word(result, said):
+
+        def is_greedy(one: RecognizeResult) -> bool:
+            return _cuts_a_word(one, said) or self._takes_a_command(one, language, area_id)
+
+        if result is not None and is_greedy(result):
             others = recognize_all(said, intents, **given)
             result = max(
-                (one for one in others if not _cuts_a_word(one, said)),
+                (one for one in others if not is_greedy(one)),
                 key=lambda one: one.text_chunks_matched,  # like hassil
                 default=None,
             )
@@ -109,6 +117,23 @@ class Parser:
             return command
         later = self.parse(str(command.slots[LATER]), language, area_id)
         return None if later is None else replace(command, later=later)
+
+    def _takes_a_command(self, result: RecognizeResult, language: str, area_id: str) -> bool:
+        """Return True if a title or a timer's name contains a part of the command, or another one:
+        "set a two minute timer and a seven minute timer", "play jazz and turn on the lamp"."""
+        base = language.partition("-")[0]
+        if base not in LOOSE_LANGUAGES:
+            return False
+        known = lexicon(base)
+        free = {one.name: one.text for one in result.entities_list if one.is_wildcard}
+        name, title = tokens(free.get("name", "")), tokens(free.get("search_query", ""))
+        if any(word[0].isdigit() or word in known.numbers or word in _LESS for word in name):
+            return True
+        said = {word: {one.tag for one in known.phrases.get(word, ())} for word in (*name, *title)}
+        if any(_OF_TIMERS & said[word] for word in name) or any("timer" in said[w] for w in title):
+            return True
+        _, *others = _AND.split(free.get("search_query", ""))
+        return any(self._parse(one, language, area_id) for one in others if one)
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
@@ -268,10 +293,10 @@ def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> P
         alone = parse(part)
         if alone is not None and not _is_bare(part, alone):
             return alone
-        for candidate in carried:
-            command = parse(candidate)
-            if command is not None:
-                return command
+        found = [one for candidate in carried if (one := parse(candidate)) is not None]
+        found = [one for one in found if one.intent not in ANYTHING]
+        if found:  # if a name is free text, the fewest words are carried
+            return next((one for one in found if not one.guessed), found[-1])
         return alone if before.intent in _BARE_INTENTS else None
     command = parse(part)
     ending = last.split()[-1]

@@ -21,7 +21,7 @@ from assistant.brains.offline.lexicon import (
 from assistant.brains.offline.list_frames import read_list
 from assistant.brains.offline.missing import read_missing
 from assistant.brains.offline.names import Names
-from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
+from assistant.brains.offline.parse import ANYTHING, ParsedCommand, Parser, parse_all
 from assistant.brains.offline.parts import (
     Read,
     plain,
@@ -51,7 +51,6 @@ _TIMED = (
     *("HearthListAlarms", "HearthSnooze"),
 )
 _UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
-_ANYTHING = frozenset({"HassMediaSearchAndPlay"})  # accepts any words
 _BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
 # Switching these back needs nobody's consent.
 _SWITCHED_BACK = frozenset(
@@ -96,12 +95,12 @@ class Reader:
         if loose and strict and _is_half_a_question(text, strict[0]):
             strict = []
         # "pon la luz en rojo" could be the name of a song too.
-        if not loose or (strict and not any(one.intent in _ANYTHING for one in strict)):
+        if not loose or (strict and not any(one.intent in ANYTHING for one in strict)):
             return list(strict)
 
         def whole(part: str) -> Reading:
             found = parse(part)
-            if found is None or found.intent in _ANYTHING or _is_half_a_question(part, found):
+            if found is None or found.intent in ANYTHING or _is_half_a_question(part, found):
                 return self._loosely(part, base, scene)
             return [found]
 

@@ -201,9 +201,7 @@ def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
     if command.slots.get("domain") != "cover" or not placed or classes not in _BLINDS:
         return command
     there = {
-        one.device_class
-        for one in house.of_domain("cover")
-        if command.area_id in ("", one.area_id)
+        one.device_class for one in house.of_domain("cover") if command.area_id in ("", one.area_id)
     }
     others = sorted(_BLINDS.intersection(filter(None, there)))
     if (classes in others and command.area_id) or not others:

@@ -396,3 +396,28 @@ def test_timers_and_alarms(language: str, text: str, intent: str, slots: dict[st
 )
 def test_german_talk_is_no_command(text: str) -> None:
     assert _PARSERS["de"].parse(text, "de", "room") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "commands"),
+    [
+        ("en", "start a two minute timer and a seven minute timer", ["2 ", "7 "]),
+        ("en", "set a timer for minus five minutes", []),
+        ("en", "start a 5 minute timer called eggs and toast", ["5 eggs and toast"]),
+        ("en", "set a pasta timer for ten minutes", ["10 pasta"]),
+        ("en", "cancel the pasta timer and the rice timer", [" pasta", " rice"]),
+        ("en", "play jazz and turn on the kitchen light", [" jazz", " Kitchen Light"]),
+        ("en", "play rock and roll", [" rock and roll"]),
+        ("en", "play stop and stare", [" stop and stare"]),
+        ("es", "pon un temporizador de menos cinco minutos", []),
+        ("es", "pon un temporizador de dos minutos y otro de cinco", []),
+        ("es", "pon un temporizador de pasta de diez minutos", ["10 pasta"]),
+        ("es", "pon jazz y enciende kitchen light", [" jazz", " Kitchen Light"]),
+    ],
+)
+def test_free_text_takes_no_other_command(language: str, text: str, commands: list[str]) -> None:
+    found = parse_all(text, lambda part: PARSER.parse(part, language, "living_room"))
+    told = (
+        (one.slots.get("minutes", ""), one.slots.get("search_query") or one.name) for one in found
+    )
+    assert [f"{minutes and int(minutes)} {name}" for minutes, name in told] == commands
