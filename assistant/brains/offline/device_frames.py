@@ -324,7 +324,7 @@ def _switches(sentence: Sentence) -> Reading | None:
     things = sentence.has("thing", "kind", "area", "floor", "it", "one", "here", "both")
     every = sentence.first("all")
     lamps = every is not None and every.text == "todas"  # "apaga todas" are the lights
-    if every and off and not lamps and not sentence.has("thing", "kind"):
+    if sentence.has("all") and off and not lamps and not sentence.has("thing", "kind"):
         sentence.take("it")  # "apágalo todo"
         sentence.take("lit")
         return _everything_off(sentence)

@@ -93,7 +93,7 @@ def _sorted(
     kinds: list[Target] = []
     places: list[_Place] = []
     kinds_said = [one for options in pieces for one in options if one.tag == "kind"]
-    last_thing = last_kind = -9
+    last_thing = last_kind = after_all = -9
     for options in pieces:
         at = options[0].at
         kind = next((o for o in options if o.tag == "kind" and o.value[1] in domains), None)
@@ -111,7 +111,7 @@ def _sorted(
         if place is not None and (kinds_said or not ids):
             area, floor = (place.value[0], "") if place.tag == "area" else ("", place.value[0])
             places.append(_Place(area, floor, place.text, at))
-        elif ids and not (kind is not None and len(ids) > 1 and kind.text.endswith("s")):
+        elif ids and not (kind and len(ids) > 1 and (kind.text.endswith("s") or at == after_all)):
             sure = max(o.sure for o in found)
             domain = ids[0].partition(".")[0]
             if kinds and kinds[-1].domain == domain and at - last_kind <= 1:
@@ -120,6 +120,8 @@ def _sorted(
                 things.pop()  # "the lamp Yelmar", where others are called "Lamp"
             things.append(_named(ids, kind, sure))
             last_thing = at
+        elif every := next((o for o in options if o.tag == "all"), None):  # "every lamp"
+            after_all = at + len(every.text.split())
         elif any(o.tag == "called" for o in options):
             last_kind, last_thing = last_kind + 1, last_thing + 1
         elif kind is not None:

@@ -186,6 +186,8 @@ def warm(name: str, degrees: int) -> str:
             "turn off both lamps",
             f"HassTurnOff {_LIVING_ROOM_LAMP}; HassTurnOff {_BEDROOM_LAMP}",
         ),
+        ("turn off every lamp in the house but the yelmar", 'HassTurnOff {"domain": ["light"]}'),
+        ("keep the yelmar on and turn off the rest", 'HassTurnOff {"domain": ["light"]}'),
         # Reasons.
         ("I'm leaving, turn off the yelmar", off("Yelmar")),
         ("turn on the yelmar because it's dark", on("Yelmar")),
