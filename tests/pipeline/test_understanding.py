@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from tests.understanding.cases import parse
+import pytest
+
+from tests.understanding.cases import LANGUAGES, parse, read_follow_ups
 from tests.understanding.house import household
-from tests.understanding.judge import Outcome, Result
+from tests.understanding.judge import GOOD, Outcome, Result
 
 LOCKS = "[lock.front_door=unlocked] lock the front door => lock.front_door=locked"
 UNLOCKS = "unlock the front door => ask >> {reply} => {right}"
@@ -62,3 +64,10 @@ async def test_items_that_are_on_a_list_are_not_added_again(tmp_path: Path) -> N
         for line in ADDED_ONCE:
             held = await home.hold(parse(f"a-1 | {line}"))
             assert held.outcome in (Outcome.RIGHT, Outcome.ASKED), held
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_conversation_continues(language: str, tmp_path: Path) -> None:
+    async with household(language, ["offline"], tmp_path) as home:
+        results = [await home.hold(case) for case in read_follow_ups(language)]
+    assert [one for one in results if one.outcome not in GOOD] == []

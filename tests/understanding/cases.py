@@ -13,8 +13,9 @@ A line has an id, the sentences of a dialogue, and what is right after each:
       See `tests.understanding.judge` for the values.
     - `~entity` (or a pattern): this one may change, too. Nothing else may.
     - `say:/regex/`: the answer matches it.
-    - `same` (nothing changes), `ask` (Hearth asks a question, and nothing else changes) or
-      `refuse` (Hearth says that it can't, and nothing changes).
+    - `same` (nothing changes), `nothing` (nothing changes, and Hearth may say that it hasn't
+      understood), `ask` (Hearth asks a question, and nothing else changes) or `refuse` (Hearth says
+      that it can't, and nothing changes).
 """
 
 import re
@@ -30,7 +31,8 @@ TALK = "talk"  # the class of sentences that are no command
 HERE = Path(__file__).parent
 
 _TERM = re.compile(r"say:/[^/]*/|\S+")
-_WORDS: tuple[Literal["same", "ask", "refuse"], ...] = ("same", "ask", "refuse")
+Word = Literal["same", "nothing", "ask", "refuse"]
+_WORDS: tuple[Word, ...] = ("same", "nothing", "ask", "refuse")
 _HEAD = re.compile(r"(?:\{(?P<needs>\w+)\} )?(?:\[(?P<given>[^]]*)\] )?(?P<text>.+)")
 _LEAP = re.compile(r"\+(\d+)m")
 
@@ -40,7 +42,7 @@ class Right:
     """One right outcome: what has changed, what else is allowed to change, and what the answer
     says."""
 
-    kind: Literal["do", "same", "ask", "refuse"]
+    kind: Literal["do"] | Word
     changes: tuple[tuple[str, str], ...] = ()  # (key, value)
     allowed: tuple[str, ...] = ()  # patterns of entity ids that may change
     says: tuple[str, ...] = ()  # regular expressions
@@ -81,6 +83,13 @@ def read(language: str, half: Half) -> list[Case]:
     return list(_cases(text, language, half))
 
 
+def read_follow_ups(language: str) -> list[Case]:
+    """Return the dialogues of one language that every run of the tests holds."""
+    text = (HERE / "follow-ups.txt").read_text(encoding="utf-8")
+    cases = _cases(text, language, "development")
+    return [case for case in cases if case.id.startswith(f"{language}-")]
+
+
 def _cases(text: str, language: str, half: Half) -> Iterator[Case]:
     sort = ""
     for line in text.splitlines():
@@ -113,7 +122,7 @@ def _said(part: str) -> Said:
 
 
 def _right(told: str) -> Right:
-    kind: Literal["do", "same", "ask", "refuse"] = "do"
+    kind: Literal["do"] | Word = "do"
     changes, allowed, says = [], [], []
     for term in _TERM.findall(told):
         key, mark, value = term.partition("=")

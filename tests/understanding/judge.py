@@ -200,6 +200,8 @@ def _now(seen: Reaction, key: str) -> str:
 
 def _fits(right: Right, seen: Reaction, changed: set[str]) -> bool:
     said = all(re.search(one, seen.answer, re.IGNORECASE) for one in right.says)
+    if right.kind == "nothing":
+        return said and not changed and not seen.acted
     if not said or not (seen.understood or right.changes):
         return False
     if right.kind == "refuse":

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.brains.choice import Grasp
-from assistant.brains.offline.dialog import TALK_S, Talk
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.plan import Plan, grasp_of, plan
 from assistant.brains.offline.state_answers import StateAnswers
+from assistant.brains.offline.talk import TALK_S, Talk
 from assistant.brains.offline.turn import OfflineTurn
 from assistant.domain.brain import ConversationOwner, TurnRequest
 from assistant.domain.clock import Clock

@@ -28,12 +28,14 @@ from assistant.brains.offline.targets import (
     NoTarget,
     Target,
     entities_of,
+    members,
 )
 from assistant.tools.house.names import brightness_percent
 from integrations.home_assistant.house import Entity, in_unit_of
 
 _LIGHT_STEP = 20  # percentage points of "brighter"
 _DEGREES = 1.0  # of "warmer"
+_LIVED_IN = (14, 28)  # degrees; a number without a unit is then a room's temperature
 
 
 def lights(sentence: Sentence) -> Reading | None:
@@ -162,6 +164,7 @@ def climate(sentence: Sentence) -> Reading | None:
         for one in some
     )
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
+    about = about or (number is not None and _is_room_temperature(sentence, number.value))
     if not about or not (number or way) or sentence.has("percent"):
         return None
     relative = number is None or (way and number.value < 8 and not sets_to(sentence))
@@ -190,6 +193,18 @@ def _unit_of(degrees: Piece | None) -> str:
     """Return the unit that the words name, "°C" or "°F", or ""."""
     named = degrees.text.rpartition(" ")[2] if degrees else ""
     return {"fahrenheit": "°F", "celsius": "°C", "centígrados": "°C"}.get(named, "")
+
+
+def _is_room_temperature(sentence: Sentence, value: float) -> bool:
+    """Return True for "set the bedroom to 20", if the bedroom has a thermostat."""
+    if not _LIVED_IN[0] <= value <= _LIVED_IN[1] or not sentence.has("to", "it"):
+        return False
+    if sentence.has("thing", "kind", "all", "brightness", "volume", "speed", "position"):
+        return False
+    scene = sentence.scene
+    areas = [one.value[0] for some in sentence.pieces for one in some if one.tag == "area"]
+    areas += [scene.here] * (sentence.has("here") and bool(scene.here))
+    return bool(areas) and all(members(Target((), "climate", one), scene.house) for one in areas)
 
 
 def media(sentence: Sentence) -> Reading | None:
@@ -241,6 +256,8 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     kinds = [one for some in sentence.pieces for one in some if one.tag == "kind"]
     if kinds and not any(one.value[1] == "media_player" for one in kinds):
         raise NoTarget
+    if any(not members(Target(domain="media_player", word=one.text), house) for one in kinds):
+        raise NoTarget  # "mute the telly"
     sentence.take("kind", "it", "one", "here", "music")
     every = house.of_domain("media_player")
     fitting = [one for one in every if one.state in states] or every

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
+from assistant.brains.offline.frames import Reading, Sentence, commands
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.list_frames import continue_list
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.references import says_a_way
 from assistant.brains.offline.sentences import CANCEL_ALARM, SET_AN_ALARM, VALUE
+from assistant.brains.offline.swap import exchanged
+from assistant.brains.offline.talk import Talk, domain_of
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
-from assistant.tools.house.intents import INTENTS
 from integrations.home_assistant.house import House
 
 _LENGTH_SLOTS = {"hour": "hours", "minute": "minutes", "second_unit": "seconds"}
@@ -19,42 +21,6 @@ _VERBS = ("on", "off", "up", "down", "open", "close", "lock", "start", "stop", "
 SWITCHED = frozenset(
     "light switch fan media_player climate input_boolean humidifier water_heater".split()
 )
-TALK_S = 180.0  # seconds after which the last command no longer explains a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation's last commands and its pending question."""
-
-    commands: tuple[ParsedCommand, ...] = ()
-    before: tuple[ParsedCommand, ...] = ()  # the commands before those
-    asked: Ask | None = None
-    others: tuple[ParsedCommand, ...] = ()  # commands that wait with the question
-    asks_room: bool = False  # the last command was not run, because its room is unknown
-    at: float = 0.0  # monotonic time
-
-    def recent(self, house: House) -> tuple[str, ...]:
-        """Return the ids of the devices that the last commands were about."""
-        return _ids_of(self.commands, house)
-
-    def earlier(self, house: House) -> tuple[str, ...]:
-        """Return the ids of the devices that the commands before the last ones were about."""
-        return _ids_of(self.before, house)
-
-
-def _ids_of(commands: Sequence[ParsedCommand], house: House) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for said in commands:
-        command = said.later or said
-        intent = INTENTS.get(command.intent)
-        own = next(iter(intent.domains)) if intent and intent.domains else ""
-        domain = str(command.slots.get("domain") or own)
-        known = [one for one in command.entity_ids if one in house.entities]
-        if not known and domain:
-            target = Target((), domain, command.area_id, command.floor_id)
-            known = [one.entity_id for one in members(target, house)]
-        found |= dict.fromkeys(known)
-    return tuple(found)
 
 
 def follow_up(
@@ -82,13 +48,20 @@ def follow_up(
         return changed
     if (number := _new_value(pieces, tags)) is not None:
         return [one for said in talk.commands if (one := _with_value(said, number))] or None
-    repeated = {"again", "more", "it", "bit", "also", "do", "play", "scene_word"}
-    if tags & {"again", "more"} and _only(pieces, repeated):
-        return again(last.text) or None
+    repeated = {"again", "more", "it", "bit", "also", "do", "scene_word"}
+    if last.intent != "HassMediaPause":  # "play it again" then resumes
+        repeated.add("play")
+    if (
+        tags & {"again", "more"}
+        and _only(pieces, repeated)
+        and again(last.text)
+        and ("again" in tags or says_a_way(last.text, language, index))
+    ):
+        return again(last.text)
     if timer and "cancel" in tags and _only(pieces, {"cancel", "it", "timer", "also"}):
         return [ParsedCommand("HassCancelTimer", last.text)]
     colour = next((p for some in pieces for p in some if p.tag == "colours"), None)
-    changes = {"colours", "set", "it", "also", "and", "no", "instead", "to", "turn"}
+    changes = {"colours", "set", "it", "also", "and", "no", "instead", "to", "turn", "again"}
     if colour is not None and last.slots.get("domain") == "light" and _only(pieces, changes):
         slots = {"domain": "light", "color": colour.value}
         return [
@@ -98,7 +71,10 @@ def follow_up(
     named = tags & {"area", "thing", "floor", "kind"}
     bare = bool(tags & {"area", "floor"}) and _only(pieces, {"area", "floor", "one", "also", "and"})
     if bare or (named and tags & {"also", "and"}):
-        return _elsewhere(pieces, tags, scene, talk)
+        if (placed := _elsewhere(pieces, tags, scene, talk)) is None:
+            return None
+        told = exchanged(last.text, text, language, index) or text
+        return [replace(c, text=told) if isinstance(c, ParsedCommand) else c for c in placed]
     if named and tags & {"no", "not", "instead"} and (meant := _corrected(pieces, scene, talk)):
         return [meant]
     if tags & {"on", "off"} and _only(pieces, {"on", "off", "again", "also", "and", "no"}):
@@ -133,10 +109,13 @@ def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> P
     if not all(any(piece.tag in known for piece in some) for some in pieces):
         return None
     last = talk.commands[-1]
-    domain = str(last.slots.get("domain") or "light")
+    domain = domain_of(last)
     # Of "not the kitchen, the office", the last counts.
     things = [one.value for some in pieces for one in some if one.tag == "thing"]
     areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
+    says_no = any(one.tag in ("no", "instead") for some in pieces for one in some)
+    if not says_no and len(things) + len(areas) < 2:  # only what isn't meant
+        return _left_out(things, talk.recent(scene.house), last, scene.house)
     if things:
         ids = (
             tuple(i for i in things[-1] if scene.house.entities[i].area_id in areas[-1:])
@@ -148,6 +127,18 @@ def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> P
     if areas:
         return ParsedCommand("HearthCorrect", last.text, {}, area_id=areas[-1], area_said=True)
     return None
+
+
+def _left_out(
+    things: Sequence[Sequence[str]], recent: Sequence[str], last: ParsedCommand, house: House
+) -> ParsedCommand | None:
+    """Return the command that switches one of the last devices back: "not the desk lamp"."""
+    back = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}.get(last.intent)
+    ids = tuple(one for one in recent if things and one in things[0])
+    if back is None or len(ids) != 1 or len(recent) < 2 or last.later is not None:
+        return None
+    slots, name = {"domain": ids[0].partition(".")[0]}, house.entities[ids[0]].name
+    return ParsedCommand(back, last.text, slots, ids, name) if slots["domain"] in SWITCHED else None
 
 
 _SORRY = re.compile(r"(?:no|sorry|actually|perdón|mejor|digo)[,;]? (.+)", re.I)
@@ -233,21 +224,36 @@ def _new_value(pieces: Sequence[Sequence[Piece]], tags: set[str]) -> float | Non
         "turn",
         "up",
         "down",
+        "to",
     }
     if len(numbers) != 1 or not _only(pieces, allowed):
         return None
     return float(numbers[0])
 
 
+_COLDEST = 5  # degrees that a room is set to
+_SETTING = {
+    "light": ("HassLightSet", "brightness"),
+    "fan": ("HassFanSetSpeed", "percentage"),
+    "cover": ("HassSetPosition", "position"),
+    "media_player": ("HassSetVolume", "volume_level"),
+}
+
+
 def _with_value(command: ParsedCommand, value: float) -> ParsedCommand | None:
     slot = next((key for key in _NUMBERS if key in command.slots), None)
     if command.slots.get("domain") == "script":
         return replace(command, slots={**command.slots, VALUE: value})
-    if slot is None and command.slots.get("domain") == "light":
-        slots = {"domain": "light", "brightness": int(value)}
-        return replace(command, intent="HassLightSet", slots=slots)
-    if slot is None:
-        return None
+    if slot is None:  # "50 percent" after "turn on the fan"
+        domain = domain_of(command, "")
+        if command.intent == "HassClimateGetTemperature" and value >= _COLDEST:
+            slots = {"temperature": value}
+            return replace(command, intent="HassClimateSetTemperature", slots=slots, response="")
+        intent, slot = _SETTING.get(domain, ("", ""))
+        if not intent:
+            return None
+        given = {} if domain == "media_player" else {"domain": domain}
+        return replace(command, intent=intent, slots={**given, slot: int(value)})
     return replace(
         command, slots={**command.slots, slot: value if slot == "temperature" else int(value)}
     )
@@ -262,7 +268,7 @@ def _elsewhere(
         return None
     sentence = Sentence(pieces, last.text, scene)
     sentence.take("also", "and", "instead", "no", "one", "it")
-    domain = str(last.slots.get("domain") or "light")
+    domain = domain_of(last)
     switched = last.intent in ("HassTurnOn", "HassTurnOff") and domain in SWITCHED
     try:
         targets = sentence.targets(SWITCHED if switched else (domain,), domain)

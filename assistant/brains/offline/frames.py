@@ -318,6 +318,8 @@ def each(
         if len(target.ids) > 1:
             here = [one for one in things if one.area_id and one.area_id == sentence.scene.here]
             choices = [(one, made_one) for one in here or things if (made_one := make(one))]
+            if not choices:
+                raise NoTarget
             made += [choices[0][1]] if len(choices) == 1 else [Ask(tuple(choices))]
         else:
             made += [one for thing in things if (one := make(thing))]
@@ -330,9 +332,10 @@ def of_room(sentence: Sentence, domain: str) -> list[Target]:
     """Return the devices of the room that the person named, or of this device's room."""
     if sentence.has("area", "floor", "kind", "thing", "all"):
         return sentence.targets((domain,), domain)
-    sentence.take("here", "it", "one")
+    is_here = bool(sentence.take("here"))
+    sentence.take("it", "one")
     recent = [one for one in sentence.scene.recent if one.startswith(f"{domain}.")]
-    if recent:
+    if recent and not is_here:
         return [Target((one,), domain) for one in recent]
     here = Target(domain=domain, area_id=sentence.scene.here)
     if sentence.scene.here and members(here, sentence.scene.house):

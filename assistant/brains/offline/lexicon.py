@@ -153,6 +153,11 @@ def written_tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.replace("º", "°"))
 
 
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """Return the first and the last character of each token."""
+    return [found.span() for found in _TOKEN.finditer(text.replace("º", "°"))]
+
+
 def _numbers(language: str) -> Iterable[tuple[str, int]]:
     for number in range(201):
         if language == "es":
@@ -259,11 +264,13 @@ def nearest_word(word: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] | None:
+def pieces_of(
+    text: str, language: str, index: NameIndex, *, partly: bool = False
+) -> list[list[Piece]] | None:
     """Divide a sentence into pieces, each with all its possible meanings. Longer pieces are
     preferred.
 
-    Returns None if a word has no known meaning.
+    Returns None if a word has no known meaning, or gives it the tag "unknown" if `partly` is set.
     """
     known = lexicon(language)
     words: list[str] = []
@@ -274,10 +281,14 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
         if said and word not in index.words and word + said[0] in index.words:  # "bed room"
             word += said.pop(0)
         found = _known_words(word, known, index)
+        if not found and (base := [one for one in base_forms(word) if one in known.phrases]):
+            found = base[:1]  # "would you mind raising the shade"
         if not found:
             right = nearest_word(word, known.words | index.words)
             if right is None or tells(word, known.verbs):
-                return None
+                if not partly:
+                    return None
+                right = word
             mended.add(len(words))
             found = [right]
         words += found
@@ -287,8 +298,9 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
         size, options = _longest(words, at, known, index)
         if not options:
             size, options = 1, index.part(words[at])
-        if not options:
+        if not options and not partly:
             return None
+        options = options or [Piece("unknown", words[at])]
         doubt = 0.8 if mended.intersection(range(at, at + size)) else 1.0
         pieces.append([replace(one, at=at, sure=min(one.sure, doubt)) for one in options])
         at += size
@@ -354,6 +366,14 @@ def _longest(
         if pieces:
             return size, pieces
     return 0, []
+
+
+def base_forms(word: str) -> list[str]:
+    """Return the verbs that an English form in "-ing" can come from."""
+    stem = word.removesuffix("ing")
+    if stem == word or len(stem) < 3:
+        return []
+    return [stem, f"{stem}e", stem[:-1]] if stem[-1] == stem[-2] else [stem, f"{stem}e"]
 
 
 def _is_pronoun(pieces: Sequence[Piece], words: Sequence[str], after: int, known: Lexicon) -> bool:

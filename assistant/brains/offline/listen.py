@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from assistant.brains.offline.dialog import Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.phones import hopeless, weigh
 from assistant.brains.offline.reading import Reader
+from assistant.brains.offline.talk import Talk
 from audio.errors import DeviceLost, InputUnusable, TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.folder import open_model_folder

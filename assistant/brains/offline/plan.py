@@ -5,13 +5,13 @@ from datetime import datetime
 
 from assistant.brains.choice import Grasp
 from assistant.brains.offline.calls import Call, make_call
-from assistant.brains.offline.dialog import Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.lexicon import LOOSE_LANGUAGES
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import IMPOSSIBLE, MISSING
 from assistant.brains.offline.settle import Problem, separate_commands, settle_target
 from assistant.brains.offline.state_answers import StateAnswers
+from assistant.brains.offline.talk import Talk
 from assistant.tools.catalog.menu import Menu
 from integrations.home_assistant.house import House
 

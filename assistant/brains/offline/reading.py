@@ -1,21 +1,19 @@
 """Decide what a sentence means: templates first, then looser readings, parts and follow-ups."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from assistant.brains.offline.choices import answered
 from assistant.brains.offline.device_frames import read_loosely
-from assistant.brains.offline.dialog import Talk, follow_up
+from assistant.brains.offline.dialog import follow_up
 from assistant.brains.offline.frames import Ask, Reading
+from assistant.brains.offline.lengths import Span, find_length
 from assistant.brains.offline.lexicon import (
     LOOSE_LANGUAGES,
-    Lexicon,
     NameIndex,
     asks_for_nothing,
     lexicon,
-    tokens,
     written_tokens,
 )
 from assistant.brains.offline.list_frames import read_list
@@ -24,33 +22,36 @@ from assistant.brains.offline.names import Names
 from assistant.brains.offline.parse import ANYTHING, ParsedCommand, Parser, parse_all
 from assistant.brains.offline.parts import (
     Read,
+    has_correction,
     plain,
     read_corrected,
+    read_partly,
     read_parts,
     without_reasons,
 )
 from assistant.brains.offline.question_frames import read_outside, read_question
+from assistant.brains.offline.references import (
+    about_a_device,
+    completed,
+    corrected,
+    fits,
+    other_item,
+)
 from assistant.brains.offline.sentences import MISSING
 from assistant.brains.offline.spanish import in_imperative, verb_first, with_noun
+from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
 from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import House
 
-# A length of time as letters: N number, A article, H half, Q quarter, U unit, & "and".
-_PART = re.compile(
-    r"A?(?P<part>[HQ])A?(?P<of>U)"
-    r"|(?P<number>[NA])?(?P<more>&A?H)?(?P<unit>U)(?P<half>&A?H)?(?P<quarter>&A?Q)?"
-)
-_LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
 # Intents of timers, alarms and reminders.
 _TIMED = (
     *("HassStartTimer", "HassCancel", "HassTimerStatus", "HassPauseTimer", "HassUnpauseTimer"),
     *("HassIncreaseTimer", "HassDecreaseTimer", "HearthSetAlarm", "HearthCancelAlarm"),
     *("HearthListAlarms", "HearthSnooze"),
 )
-_UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
 _BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
 # Switching these back needs nobody's consent.
 _SWITCHED_BACK = frozenset(
@@ -88,6 +89,17 @@ class Reader:
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed
+        if loose and (begun := self._continued(text, language, scene, talk, early=True)):
+            return begun
+        found = self._alone(text, language, scene, talk)
+        if loose and (not found or _is_missing(found)):
+            return self._continued(text, language, scene, talk) or found
+        return found
+
+    def _alone(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading:
+        """Read a sentence that doesn't refer to the one before."""
+        base, area_id = language.partition("-")[0], scene.here
+        loose = base in LOOSE_LANGUAGES
         if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
             return outside
         parse = cache(lambda part: self._parser.parse(part, language, area_id))
@@ -95,12 +107,13 @@ class Reader:
         if loose and strict and _is_half_a_question(text, strict[0]):
             strict = []
         # "pon la luz en rojo" could be the name of a song too.
-        if not loose or (strict and not any(one.intent in ANYTHING for one in strict)):
+        doubtful = any(map(_is_doubtful, strict)) or (loose and has_correction(text, base))
+        if not loose or (strict and not doubtful):
             return list(strict)
 
         def whole(part: str) -> Reading:
             found = parse(part)
-            if found is None or found.intent in ANYTHING or _is_half_a_question(part, found):
+            if found is None or _is_doubtful(found) or _is_half_a_question(part, found):
                 return self._loosely(part, base, scene)
             return [found]
 
@@ -113,18 +126,55 @@ class Reader:
             for said in dict.fromkeys((text, without_manners))
             for other in reworded(said, base, topic="commands")
         ]
+        # A timer's name can be any words: "ten minute timer, no, a twelve minute timer".
+        if any(one.intent == "HassStartTimer" and one.name for one in strict) and (
+            meant := read_corrected(text, base, whole, self._names_of_house())
+        ):
+            return meant
         reasonless = without_reasons(text, base)
         for said in dict.fromkeys((*others, reasonless, text, without_manners)):
             found = (
-                timed(said) or read_corrected(said, base, whole) or read_parts(said, base, timed)
+                timed(said)
+                or read_corrected(said, base, whole, self._names_of_house())
+                or read_parts(said, base, timed, self._names_of_house())
             )
             if found:
                 return found
         return (
             self._reworded(text, language, area_id, talk)
             or self._otherwise(text, base, scene, talk)
+            or read_partly(text, base, timed)
             or list(strict)
         )
+
+    def _whole(self, text: str, language: str, scene: Scene) -> Reading:
+        found = self._parser.parse(text, language, scene.here)
+        if found is None or _is_doubtful(found) or _is_half_a_question(text, found):
+            return self._loosely(text, language.partition("-")[0], scene)
+        return [found]
+
+    def _continued(
+        self, text: str, language: str, scene: Scene, talk: Talk, *, early: bool = False
+    ) -> Reading:
+        """Read a sentence that needs words of the last command. `early` limits it to sentences
+        that would mean something else alone."""
+        base = language.partition("-")[0]
+        if not talk.commands:
+            return []
+        last = talk.commands[-1]
+        if early and about_a_device(last):
+            return []
+        if early and (item := other_item(text, base, last)):
+            return item
+        index, house = self._names_of_house(), scene.house
+        for kind, said in completed(text, base, talk, house, index):
+            if early and kind == "shorter":
+                continue
+            found = read_outside(said, base, index, scene) or self._whole(said, language, scene)
+            found = found or self._reworded(said, language, scene.here, talk)
+            if fits(kind, found, talk, house):
+                return corrected(found, talk, house) if kind == "instead" else found
+        return []
 
     def _reworded(self, text: str, language: str, area_id: str, talk: Talk) -> Reading:
         """Reword a sentence about timers, alarms or reminders as a strict template, and read it."""
@@ -144,9 +194,12 @@ class Reader:
         """Read a sentence that isn't about devices, or find what the house lacks."""
         if about_list := read_list(text, language, scene.house, talk.commands):
             return about_list
-        said = next((key for key, _ in wordings("talk", text, language)), "")
-        if said:
-            return [ParsedCommand("HassRespond", text, response=said)]
+        for parts in ([text], re.split(r"[,.!;?]+\s+", text.strip())):
+            said = [
+                next((key for key, _ in wordings("talk", part, language)), "") for part in parts
+            ]
+            if all(said):
+                return [ParsedCommand("HassRespond", text, response=said[0])]
 
         def reads(other: str) -> Reading:
             return self._loosely(other, language, scene)
@@ -197,6 +250,15 @@ def _as_guess(one: ParsedCommand | Ask) -> ParsedCommand | Ask:
     return one if isinstance(one, Ask) else replace(one, guessed=True)
 
 
+def _is_doubtful(command: ParsedCommand) -> bool:
+    """Return True if a frame may know better what a template has found."""
+    if command.intent in ANYTHING:
+        return True
+    # "Set the bedroom to 20" is rather about its heating.
+    bare = command.intent == "HassLightSet" and "brightness" in command.slots
+    return bare and command.area_said and not re.search(r"%|\bper ?cent|\bpor cien", command.text)
+
+
 def _is_missing(found: Reading) -> bool:
     return any(isinstance(one, ParsedCommand) and one.intent == MISSING for one in found)
 
@@ -240,98 +302,6 @@ def _switched_back(command: ParsedCommand) -> ParsedCommand | None:
     return replace(command, intent=_BACK[command.intent])
 
 
-def _later(span: "Span", command: ParsedCommand) -> ParsedCommand:
+def _later(span: Span, command: ParsedCommand) -> ParsedCommand:
     slots = {**span.lengths, LATER: command.text}
     return ParsedCommand("HassStartTimer", span.text, slots, later=command)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A length of time in a sentence."""
-
-    kind: str  # "after" ("in ten minutes"), "during" ("for ten minutes") or ""
-    lengths: Mapping[str, int]  # hours, minutes, seconds
-    rest: str  # the sentence without it
-    text: str
-    first: int  # positions of its words, with "for" or "in"
-    last: int
-
-
-def find_length(text: str, language: str) -> Span | None:
-    """Return the first length of time in a sentence."""
-    words, known = tokens(text), lexicon(language)
-    letters, spans, values = "", [], []
-    at = 0
-    while at < len(words):
-        size, letter, value = _letter(words, at, known)
-        letters += letter
-        spans.append((at, at + size))
-        values.append(value)
-        at += size
-    for found in _LENGTH.finditer(letters):
-        seconds = _seconds(
-            letters[found.start() : found.end()], values[found.start() : found.end()]
-        )
-        if not seconds:
-            continue
-        first, last = spans[found.start()][0], spans[found.end() - 1][1]
-        before, size = _tag_before(words, first, known)
-        start = first - size
-        hours, rest = divmod(seconds, 3600)
-        given = {"hours": hours, "minutes": rest // 60, "seconds": rest % 60}
-        return Span(
-            before,
-            {key: value for key, value in given.items() if value},
-            " ".join((*words[:start], *words[last:])),
-            " ".join(words),
-            start,
-            last,
-        )
-    return None
-
-
-def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> tuple[str, int]:
-    """Return the meaning of the words before a length of time, and the number of these words."""
-    for size in range(min(3, at), 0, -1):
-        tags = {one.tag for one in known.phrases.get(" ".join(words[at - size : at]), ())}
-        if found := next((tag for tag in ("after", "during") if tag in tags), ""):
-            return found, size
-    return "", 0
-
-
-def _letter(words: Sequence[str], at: int, known: Lexicon) -> tuple[int, str, float]:
-    for size in range(min(4, len(words) - at), 0, -1):
-        text = " ".join(words[at : at + size])
-        tags = {one.tag for one in known.phrases.get(text, ())}
-        unit = next((tag for tag in _UNITS if tag in tags), None)
-        if unit:
-            return size, "U", float(_UNITS[unit])
-        if "half_unit" in tags:
-            return size, "H", 0.5
-        if "quarter" in tags:
-            return size, "Q", 0.75 if size > 1 and text[0] in "t3" else 0.25
-        if "article" in tags:
-            return size, "A", 1.0
-        if text in known.numbers:
-            return size, "N", known.numbers[text]
-        if size == 1 and re.fullmatch(r"\d+(?:[.,]\d+)?", text):
-            return 1, "N", float(text.replace(",", "."))
-        if "and" in tags:
-            return size, "&", 0.0
-    return 1, "x", 0.0
-
-
-def _seconds(letters: str, values: Sequence[float]) -> int:
-    """Return the length in seconds that the letters describe, or 0 if a number is missing."""
-    total = 0.0
-    for found in _PART.finditer(letters):
-        if found["of"]:
-            total += values[found.start("part")] * values[found.start("of")]
-            continue
-        if not (found["number"] or found["half"] or found["quarter"]):
-            return 0
-        number = values[found.start("number")] if found["number"] else 1.0
-        number += (0.5 if found["more"] else 0.0) + (0.5 if found["half"] else 0.0)
-        number += 0.25 if found["quarter"] else 0.0
-        total += number * values[found.start("unit")]
-    return round(total)

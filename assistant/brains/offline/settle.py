@@ -206,6 +206,10 @@ def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
     others = sorted(_BLINDS.intersection(filter(None, there)))
     if (classes in others and command.area_id) or not others:
         return command
+    named = [one for one in house.exposed() if one.device_class == classes]
+    if len(named) == 1 and not command.area_said:  # "the shade" is the only one in the house
+        name = named[0].name
+        return replace(command, area_id="", entity_ids=(named[0].entity_id,), name=name)
     return replace(command, slots={**command.slots, "device_class": others})
 
 

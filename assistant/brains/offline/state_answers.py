@@ -11,6 +11,7 @@ from assistant.brains.offline.sentences import (
     DEFINITE,
     IMPOSSIBLE,
     MISSING,
+    PART,
     READING,
     ROOM,
     SUN,
@@ -89,6 +90,8 @@ class StateAnswers:
             place = spoken_place((area.name, *area.aliases))
             return self._say.say("offline.missing_there", language, place=place)
         name = str(command.slots["name"])
+        if command.response == PART:
+            return self._say.say("offline.missing_part", language, part=name)
         if command.response == "room":
             return self._say.say("home_error.no_room", language, names=name)
         return self._say.say("offline.missing", language, name=name)

@@ -180,6 +180,10 @@ def _placed(
     if "both" in words and len(called) == 2:  # "both lamps"
         return [replace(kind, ids=(one.entity_id,)) for one in called]
     near = members(replace(kind, area_id=scene.here), scene.house) if scene.here else []
+    of_word = [one for one in members(kind, scene.house) if _is_a(one, kind.word)]
+    if kind.domain == "cover" and of_word and near and not any(one in near for one in of_word):
+        # "The shade" is the only one in the house, and not a blind of this room.
+        return [replace(kind, ids=tuple(one.entity_id for one in of_word))]
     if near and not ("both" in words and len(near) == 1):
         return [replace(kind, area_id=scene.here)]
     every = members(kind, scene.house)
@@ -218,6 +222,10 @@ def members(target: Target, house: House) -> list[Entity]:
     named = [one for one in found if target.word and _has_word(one, target.word)]
     exact = target.domain == "media_player" or stemmed(target.word) in NAMED_KINDS
     return named if named and exact else found
+
+
+def _is_a(cover: Entity, word: str) -> bool:
+    return _has_word(cover, word) or cover.device_class == stemmed(word)
 
 
 def _is_television(entity: Entity) -> bool:

@@ -15,14 +15,14 @@ from assistant.brains.offline.answers import (
 )
 from assistant.brains.offline.attribute_answers import items_of
 from assistant.brains.offline.calls import call_remember
-from assistant.brains.offline.dialog import Talk
 from assistant.brains.offline.list_turn import ADDING, ListTurn
 from assistant.brains.offline.listen import Understood
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.plan import NO_TOOL
-from assistant.brains.offline.sentences import CLEAR_LIST
+from assistant.brains.offline.sentences import CLEAR_LIST, SMALL_TALK
 from assistant.brains.offline.settle import Problem
 from assistant.brains.offline.state_answers import ABOUT_STATES
+from assistant.brains.offline.talk import Talk
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
 from assistant.domain.tool_call import Status, ToolCall, ToolOutcome
 from assistant.speech.clauses import asks
@@ -142,8 +142,11 @@ class OfflineTurn:
             told = answer_outcome(command, outcome, house, catalogue, language, now)
             yield self._words(gap + told, language)
         done = tuple(command for command, _ in steps)
-        before = self._brain.talk(owner).commands
-        self._brain.keep(owner, Talk(done, before, asks_room=asks_room))
+        talk = self._brain.talk(owner)
+        if all(command.intent in SMALL_TALK for command in done):  # it can still be continued
+            self._brain.keep(owner, talk)
+        else:
+            self._brain.keep(owner, Talk(done, talk.commands, asks_room=asks_room))
         yield TurnDone()
 
     def _list_turn(self, call_id: str, house: House, menu: Menu, language: str) -> ListTurn:

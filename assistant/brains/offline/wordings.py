@@ -6,6 +6,8 @@ Each `wordings/LANGUAGE.toml` contains the following, with regular expressions f
   are words that can be left out at the start and at the end.
 - `units`: how lengths of time are written in the strict templates.
 - `talk`, `lists`, `answers`: expressions by meaning.
+- `continued`: sentences that continue the conversation, by meaning: `also` repeats the last command
+  or question for something else, `instead` corrects it, and `only` keeps a part of it.
 - `rewords`: expressions, and the wording of a strict template that replaces each (`as`). "§" stands
   for a length of time. An expression with `after` fits only after a command with this intent.
 - `commands`: the same for commands to devices: "make sure the lamp is off" is "turn off the lamp".
@@ -54,7 +56,7 @@ def _load(language: str) -> _Wordings | None:
             topic: tuple(
                 (key, pattern(text)) for key, texts in written[topic].items() for text in texts
             )
-            for topic in ("talk", "lists", "answers")
+            for topic in ("talk", "lists", "answers", "continued")
         },
         {
             topic: tuple(
@@ -106,6 +108,12 @@ def reworded(
                 for name, part in _groups(found, said).items():
                     filled = filled.replace(f"{{{name}}}", part)
                 yield filled.replace(LENGTH, span)
+
+
+def shortened(text: str, language: str) -> Iterator[str]:
+    """Yield the sentence, and then the sentence with one more polite word removed each time."""
+    known = _load(language)
+    return _without_politeness(text, known) if known is not None else iter(())
 
 
 def _groups(found: re.Match[str], said: str) -> dict[str, str]:

@@ -6,7 +6,17 @@ from random import Random
 import pytest
 
 from integrations.demo_home.catalogue import THINGS
-from tests.understanding.cases import HALVES, LANGUAGES, TALK, Case, Right, Said, parse, read
+from tests.understanding.cases import (
+    HALVES,
+    LANGUAGES,
+    TALK,
+    Case,
+    Right,
+    Said,
+    parse,
+    read,
+    read_follow_ups,
+)
 
 HOUSE = {thing.entity_id for thing in THINGS}
 LEAST = {"en": (400, 60), "es": (200, 60)}  # commands and sentences of talk
@@ -41,7 +51,7 @@ def test_nobody_chose_the_halves(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_only_things_of_the_house_are_expected(language: str) -> None:
-    for case in of(language):
+    for case in (*of(language), *read_follow_ups(language)):
         keys = [*case.given]
         keys += [k for said in case.turns for right in said.rights for k, _ in right.changes]
         entities = {".".join(key.split(".")[:2]) for key in keys if "." in key}

@@ -38,6 +38,11 @@ BOTH = after(states={LAMP: "on", OTHER: "off"})
 NOTHING = after("I don't understand.")
 
 
+def test_talk_in_a_conversation_need_not_be_understood() -> None:
+    assert outcome("nothing", replace(NOTHING, understood=False)) is Outcome.RIGHT
+    assert outcome("nothing", ON) is Outcome.WRONG
+
+
 def test_what_was_wanted_is_right() -> None:
     assert outcome("light.lamp=on", ON) is Outcome.RIGHT
     assert outcome("light.lamp.brightness=40%", ON) is Outcome.RIGHT

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.offline.dialog import Talk
+from assistant.brains.offline.lengths import find_length
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.reading import Reader, find_length
+from assistant.brains.offline.reading import Reader
+from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.wordings import reworded, wordings
 from audio.recognize.sphinx import SphinxRecognizer
 from integrations.home_assistant.house import Entity, House

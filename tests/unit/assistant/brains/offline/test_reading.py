@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.offline.reading import find_length
+from assistant.brains.offline.lengths import find_length
 from assistant.domain.brain import PEOPLE
 from assistant.domain.tool_call import SentenceMatch
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.runs import corpus_brain, read
 
+_UNREAD = "says I didn't understand “{}”, so I haven't done anything."
 _THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
 _WHICH = "says Please say its name or its room: which one do you mean?"
 _LIVING_ROOM_LAMP = '{"area": "Living Room", "domain": ["light"], "name": "Lamp"}'
@@ -270,6 +271,22 @@ async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text
             ["turn on the office fan", "turn it off"],
             [on("Office Fan", "fan"), off("Office Fan", "fan")],
         ),
+        # A sentence is completed with words of the one before.
+        (
+            ["turn on zorblax and yelmar", "not yelmar"],
+            [on("Zorblax"), off("Yelmar")],
+        ),
+        (["turn on zorblax", "not yelmar"], [on("Zorblax"), ""]),
+        (
+            ["set the bedroom thermostat to 19", "same in the living room"],
+            [warm("Bedroom Thermostat", 19), '{"area": "Living Room", "temperature": 19}'],
+        ),
+        (["is the front door locked", "unlock it then"], ["says", "HassTurnOff"]),
+        (
+            ["turn up the music", "thanks", "a bit less"],
+            ['"volume_step": 10', "says", '"volume_step": -5'],
+        ),
+        (["turn on zorblax", "that reminds me of him", "me too"], [on("Zorblax"), "", ""]),
     ],
 )
 async def test_conversations(brain: OfflineBrain, sentences: list[str], done: list[str]) -> None:
@@ -327,7 +344,16 @@ async def test_a_spanish_conversation(brain: OfflineBrain) -> None:
     [
         ("turn on zorblax, no sorry, yelmar", on("Yelmar")),
         ("not the kitchen, turn on the hall light", on("Hall Light")),
-        ("could you be a dear and dim zorblax to ten percent", ""),  # not every word is known
+        ("don't turn on the kitchen light, turn on the hall light", on("Hall Light")),
+        ("don't shoot, turn on the hall light", _UNREAD.format("don't shoot")),
+        ("turn on zorblax and feed the cat", _UNREAD.format("feed the cat")),
+        ("scrap that, turn on zorblax", on("Zorblax")),
+        ("set zorblax to 20 percent, sorry, make that thirty", lit("Zorblax", 30)),
+        ("turn on zorblax and then turn it off again", f"{on('Zorblax')}; {off('Zorblax')}"),
+        (
+            "could you be a dear and dim zorblax to ten percent",
+            _UNREAD.format("could you be a dear"),
+        ),
         ("what's playing", "says The vexo is playing."),
         ("turn off the fan", "says Do you mean the quistrel fan or the office fan?"),
     ],

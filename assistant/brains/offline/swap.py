@@ -1,0 +1,128 @@
+"""Put words in the place of the same sort of words of another sentence.
+
+"The bedroom" takes the place of "the kitchen" in "what's the temperature in the kitchen", "thirty"
+that of "twenty" in "set a timer for twenty minutes", and a name that of a pronoun.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assistant.brains.offline.lexicon import (
+    NameIndex,
+    Piece,
+    lexicon,
+    pieces_of,
+    token_spans,
+    words_of,
+)
+
+_NUMBERS = frozenset(
+    "number percent degrees hour minute second_unit clock half half_unit quarter max min".split()
+)
+_UNITS = frozenset("percent degrees hour minute second_unit".split())
+_TARGETS = frozenset("thing area floor kind here outside nowhere music".split())
+_COLOURS = frozenset({"colours", "white"})
+_DAYS = frozenset({"today", "tomorrow", "week"})
+_SORTS = (_NUMBERS, _TARGETS, _COLOURS, _DAYS)
+# Words that need no place in the other sentence.
+_SMALL = frozenset("filler article to also and one it no instead after during by too timer".split())
+_IT = re.compile(
+    r"\b(?:(?:all|both) of (?:it|them)|them both|th(?:at|is) one|it(?! is)|them|that|those)\b(?!')",
+    re.IGNORECASE,
+)
+# Spanish: "apágala", or "eso" after a verb.
+_ENCLITIC = re.compile(r"\b(\w{2,}?[aeoáéó])l[oa]s?\b|(?<= )(?:eso|esas?|esos?|ellas?|él)\b", re.I)
+_MOST_TRIES = 6
+
+
+def swapped(
+    first: str, other: str, language: str, index: NameIndex, *, keeps: bool = True
+) -> Iterator[str]:
+    """Yield the first sentence with the other's words in their place, the likeliest one first.
+    `keeps` is False if as little of the first sentence as possible is kept."""
+    if (found := exchanged(first, other, language, index)) is not None:
+        yield found
+    words = first.split()
+    counts = range(1, len(words) + 1)
+    for count in (counts[::-1] if keeps else counts)[:_MOST_TRIES]:
+        yield f"{' '.join(words[:count])} {other}"
+
+
+def with_name(text: str, name: str, language: str) -> str | None:
+    """Return the sentence with a name in place of its first pronoun, or None if it has none."""
+    text = text.replace("’", "'")
+    found = (_ENCLITIC if language == "es" else _IT).search(text)
+    if found is None:
+        return None
+    verb = words_of(found[1]) if language == "es" and found[1] else ""
+    if verb and verb not in lexicon(language).phrases:
+        return None
+    return f"{text[: found.start()]}{verb} {name}{text[found.end() :]}".strip()
+
+
+def target_said(text: str, language: str, index: NameIndex) -> str:
+    """Return the words of a sentence that name its device or room, or ""."""
+    pieces = pieces_of(text, language, index) or []
+    run = _run(pieces, _TARGETS)
+    spans = _spans(text, pieces, run) if run else None
+    return text[spans[0] : spans[1]] if spans else ""
+
+
+def exchanged(first: str, other: str, language: str, index: NameIndex) -> str | None:
+    """Return the first sentence with each sort of words that the other has in its place, or None if
+    the other says anything else."""
+    there = pieces_of(first, language, index, partly=True) or []
+    new = pieces_of(other, language, index) or []
+    told = [_sort(some) for some in new]
+    small = all(
+        any(one.tag in _SMALL for one in some)
+        for some, sort in zip(new, told, strict=True)
+        if sort is None
+    )
+    changes: list[tuple[tuple[int, int], str]] = []
+    for sort in dict.fromkeys(one for one in told if one is not None):
+        own = _run(new, sort)
+        # "Thirty" replaces only the number of "ten minutes", but all of "half past six".
+        tags = {one.tag for some in new for one in some}
+        counted = sort is _NUMBERS and not tags & _UNITS and _run(there, _UNITS)
+        run = _run(there, tags & sort if counted else sort)
+        if own is None or run is None:
+            return None
+        place, words = _spans(first, there, run), _spans(other, new, own)
+        if place is None or words is None:
+            return None
+        changes.append((place, other[words[0] : words[1]]))
+    if not changes or not small:
+        return None
+    for (start, end), words_there in sorted(changes, reverse=True):
+        first = first[:start] + words_there + first[end:]
+    return first
+
+
+def _sort(options: Sequence[Piece]) -> frozenset[str] | None:
+    if any(one.tag == "one" for one in options):
+        return None
+    return next((sort for sort in _SORTS if any(one.tag in sort for one in options)), None)
+
+
+def _run(
+    pieces: Sequence[Sequence[Piece]], tags: frozenset[str] | set[str]
+) -> tuple[int, int] | None:
+    """Return the first and the last piece with one of these meanings."""
+    found = [
+        number
+        for number, some in enumerate(pieces)
+        if _sort(some) is not None and any(one.tag in tags for one in some)
+    ]
+    return (found[0], found[-1]) if found else None
+
+
+def _spans(
+    text: str, pieces: Sequence[Sequence[Piece]], run: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the first and the last character of some pieces."""
+    tokens = token_spans(text)
+    ends = [some[0].at for some in pieces[1:]] + [len(tokens)]
+    if ends[run[1]] > len(tokens):
+        return None
+    return tokens[pieces[run[0]][0].at][0], tokens[ends[run[1]] - 1][1]
