@@ -54,7 +54,7 @@ def test_a_persona_replaces_ours_and_no_rule() -> None:
     [
         ({}, "English (en), Spanish (es-MX)"),
         ({}, "where you cannot tell, in English (en)"),
-        ({"languages": ("gl",)}, "answer in Galician (gl), and in no other"),
+        ({"languages": ("gl",)}, "answer only Galician (gl)"),
         ({"languages": ("xx", "en")}, "the language with the code xx, English (en)"),
         ({"name": "Nora"}, "You are Nora,"),
         ({"silent_tool": "Hush"}, "call Hush and say nothing"),
