@@ -30,7 +30,7 @@ _PARTS = {
     "three_quarters": 75.0,
     "two_thirds": 67.0,
 }
-_IDLE = ("filler", "article", "to", "only", "again")  # pieces that can be left out
+_IDLE = ("filler", "article", "to", "only")  # pieces that can be left out
 AMOUNTS = ("number", *_PARTS)
 _REST = frozenset({"rest", "else"})
 LOWEST = 1  # percent; "darker" doesn't switch a lamp off
@@ -139,10 +139,15 @@ class Sentence:
     @property
     def whole(self) -> bool:
         """True if every piece has been taken or can be left out."""
-        return all(
-            number in self._taken or any(one.tag in _IDLE for one in options)
-            for number, options in enumerate(self.pieces)
-        )
+        numbers = range(len(self.pieces))
+        return all(number in self._taken or self._is_idle(number) for number in numbers)
+
+    def _is_idle(self, number: int) -> bool:
+        tags = {one.tag for one in self.pieces[number]}
+        if "again" in tags:  # "turn it back on", but not "the back door"
+            after = self.pieces[number + 1] if number + 1 < len(self.pieces) else []
+            return not any(one.tag in TARGET_TAGS for one in after)
+        return not tags.isdisjoint(_IDLE)
 
 
 Reading = list[ParsedCommand | Ask]

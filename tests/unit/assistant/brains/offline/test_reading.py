@@ -169,6 +169,8 @@ def warm(name: str, degrees: int) -> str:
         ("turn on the fan called quistrel", on("Quistrel Fan", "fan")),
         ("turn on the lamp yelmar", on("Yelmar")),
         ("turn on the lamp upstairs", "HassTurnOn " + _BEDROOM_LAMP),
+        ("lock the back door", "says There's no back door in your home, as far as I know."),
+        ("is the back door locked", "says There's no back door in your home, as far as I know."),
         (
             "turn on plug number two",
             "says There's no plug number two in your home, as far as I know.",
