@@ -1,6 +1,7 @@
 """Replies to commands and questions, in the words of the catalogue."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from assistant.brains.offline.attribute_answers import list_items
@@ -25,7 +26,7 @@ from assistant.tools.house.names import UNKNOWN, named_thing, spoken_place, spok
 from assistant.tools.policy.openers import is_opener
 from assistant.tools.policy.words import read
 from assistant.tools.vocabulary import find, fold
-from integrations.home_assistant.house import Area, Floor, House
+from integrations.home_assistant.house import Area, Entity, Floor, House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
 
@@ -120,7 +121,7 @@ def _examples(house: House, here: str) -> list[tuple[str, dict[str, Names]]]:
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
-    return say.say(problem.key, language, **problem.values)
+    return _sentence(say.say(problem.key, language, **problem.values))
 
 
 def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
@@ -188,7 +189,24 @@ def _things_key(domain: str, place: object) -> str:
     return f"offline.{kind}_here" if place is not None else f"offline.{kind}_all"
 
 
-_PLAIN_STATES = frozenset({"closed", "locked", "off", "on", "open", "unlocked"})
+_PLAIN_STATES = frozenset({"closed", "docked", "locked", "off", "on", "open", "unlocked"})
+_SWITCHING = frozenset({"HassTurnOn", "HassTurnOff", "HassVacuumReturnToBase", "HassLawnMowerDock"})
+# What these leave as it is, and the state that is then already there.
+_PLAYBACK: Mapping[str, tuple[str, Callable[[Entity], bool]]] = {
+    "HassMediaUnpause": ("playing", lambda one: one.state == "playing"),
+    "HassMediaPause": ("paused", lambda one: one.state == "paused"),
+    "HassMediaPlayerMute": ("", lambda one: one.attributes.get("is_volume_muted") is True),
+    "HassMediaPlayerUnmute": ("", lambda one: one.attributes.get("is_volume_muted") is False),
+}
+
+
+def answer_playback(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
+    """Return a sentence if the players that a command names are as it wants them, otherwise "".
+    Home Assistant finds no players for such a command."""
+    state, fits = _PLAYBACK.get(command.intent, ("", lambda _: False))
+    if not command.entity_ids or not all(fits(house.entities[one]) for one in command.entity_ids):
+        return ""
+    return already_in(state, command, target_words(command, house, say, language), say, language)
 
 
 def _already(
@@ -196,20 +214,26 @@ def _already(
 ) -> str:
     """Return a sentence such as "The front door is already locked.", or "" if something changed or
     if the language needs a grammatical gender that isn't known."""
-    states = {seen.after for seen in outcome.observed}
-    same = all(seen.before == seen.after for seen in outcome.observed)
-    state = str(states.pop()) if len(states) == 1 else ""
-    if command.intent not in ("HassTurnOn", "HassTurnOff") or not same:
+    if not outcome.observed or any(seen.before != seen.after for seen in outcome.observed):
         return ""
-    if state not in _PLAIN_STATES:
-        return ""
+    states = {str(seen.after).partition(" ")[0] for seen in outcome.observed}
+    state = states.pop() if len(states) == 1 else ""
+    plain = command.intent in _SWITCHING and state in _PLAIN_STATES
+    return already_in(state, command, what, say, language) if plain else ""
+
+
+def already_in(state: str, command: ParsedCommand, what: str, say: Catalogue, language: str) -> str:
+    """Return "The front door is already locked.", or "The speaker is already like that." without a
+    state. Returns "" if the language needs a grammatical gender that isn't known."""
     base = say.own(language).partition("-")[0]
     noun = noun_of(str(what), base)
-    if base in ("es", "fr", "pt") and noun is None:
+    if state and base in ("es", "fr", "pt") and noun is None:
         return ""
     kinds = not command.called and not command.entity_ids and command.slots.get("domain") in _KINDS
     several = kinds or (is_plural(what) if noun is None else noun.plural)
     be = say.say(f"house_state.is_{'many' if several else 'one'}", language)
+    if not state:
+        return _sentence(say.say("offline.already_so", language, what=what, be=be))
     state = agreeing(say.say(f"states.{state}", language), noun, base)
     return _sentence(say.say("offline.already", language, what=what, be=be, state=state))
 

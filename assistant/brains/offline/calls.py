@@ -266,8 +266,13 @@ def _next(weekday: str, now: datetime) -> date:
     return now.date() + timedelta(days=ahead)
 
 
+_NAMED = {"noon": "12:00", "midnight": "00:00"}
+
+
 def _time(command: ParsedCommand, now: datetime | None) -> str:
     """Return the time as HH:MM on a 24-hour clock."""
+    if (named := _NAMED.get(str(command.slots["time"]))) is not None:
+        return named
     hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
     half = command.slots.get("half")
     if half is not None and hour <= 12:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from assistant.brains.offline.frames import (
@@ -18,6 +19,7 @@ from assistant.brains.offline.frames import (
     sets_to,
     take_amount,
     take_factor,
+    take_level,
     take_way,
     take_wish,
     within,
@@ -30,12 +32,15 @@ from assistant.brains.offline.targets import (
     entities_of,
     members,
 )
-from assistant.tools.house.names import brightness_percent
+from assistant.tools.house.names import brightness_percent, kelvin_range
 from integrations.home_assistant.house import Entity, in_unit_of
 
 _LIGHT_STEP = 20  # percentage points of "brighter"
 _DEGREES = 1.0  # of "warmer"
 _LIVED_IN = (14, 28)  # degrees; a number without a unit is then a room's temperature
+_KELVIN = 1000.0  # of a warmer light
+_NEUTRAL_K = 4000
+_LEAST_KELVIN = 100
 
 
 def lights(sentence: Sentence) -> Reading | None:
@@ -44,8 +49,10 @@ def lights(sentence: Sentence) -> Reading | None:
     if sentence.has("kelvin") and not colour:
         sentence.take("kelvin")
         white = sentence.take("number")
+        if white and white.value < _LEAST_KELVIN:  # "3,500"
+            white = replace(white, value=white.value * 1000)
     if colour or white:
-        sentence.take("set", "turn", "on", "colour")
+        sentence.take("set", "turn", "on", "colour", "shade", "again", "be_so")
         slots: dict[str, Any] = (
             {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
         )
@@ -60,19 +67,25 @@ def lights(sentence: Sentence) -> Reading | None:
         return [
             replace(one, colour=said) if isinstance(one, ParsedCommand) else one for one in made
         ]
+    if sentence.has("warmer", "cooler"):
+        return _toned(sentence)
     way = take_way(sentence, "brighten", "dim")
     word = sentence.take("brightness")
+    if sentence.take("halve"):
+        return each(sentence, sentence.targets(("light",), "light"), partial(_halved, sentence))
     wish = take_wish(sentence, "dark", "bright")
     if wish:
         return _wished_light(sentence, wish)
     if not (word or way or sentence.has("percent", *AMOUNTS)):
         return None
-    amount = take_amount(sentence)
+    amount = take_level(sentence)
     factor = take_factor(sentence) if amount is None else 1.0
     by = is_step(sentence, way, amount) or (
         way and amount is not None and sentence.has("number") and not sets_to(sentence)
     )
     sentence.take("set", "turn", "on", "up", "down", "by")
+    if amount is None and not (word or sentence.has("brighten", "dim", "kind", "thing", "it")):
+        return None  # "more kitchen roll"
     if not sentence.names_targets() and not (way and (sentence.has("brighten", "dim") or word)):
         return None
     targets = sentence.targets(("light",), "light") if sentence.names_targets() else _lit(sentence)
@@ -89,6 +102,31 @@ def lights(sentence: Sentence) -> Reading | None:
     if not way:
         return None
     return each(sentence, targets, lambda one: _dimmed(sentence, one, way * factor))
+
+
+def _toned(sentence: Sentence) -> Reading | None:
+    """Make the light of named lamps warmer or cooler."""
+    way = take_way(sentence, "warmer", "cooler")
+    if not way or not sentence.names_targets():
+        return None
+    step = way * take_factor(sentence) * _KELVIN
+    sentence.take("set", "turn", "white", "colours", "shade", "colour")
+
+    def toned(lamp: Entity) -> ParsedCommand:
+        now = lamp.attributes.get("color_temp_kelvin") or _NEUTRAL_K
+        low, high = kelvin_range(lamp) or (_NEUTRAL_K, _NEUTRAL_K)
+        wanted = within(now - step, low, high)
+        return command_for(lamp, sentence.text, "HassLightSet", temperature=wanted)
+
+    return each(sentence, sentence.targets(("light",), "light"), toned)
+
+
+def _halved(sentence: Sentence, light: Entity) -> ParsedCommand | None:
+    percent = brightness_percent(light) if light.state == "on" else None
+    if percent is None:
+        return None
+    wanted = within(percent / 2, LOWEST)
+    return command_for(light, sentence.text, "HassLightSet", brightness=wanted)
 
 
 def _lit(sentence: Sentence) -> list[Target]:
@@ -109,7 +147,9 @@ def _lit(sentence: Sentence) -> list[Target]:
 
 def _dimmed(sentence: Sentence, light: Entity, steps: float) -> ParsedCommand | None:
     if light.attributes.get("supported_color_modes") == ["onoff"]:
-        return None
+        # `settle_target` says that a named lamp can't do this.
+        impossible = command_for(light, sentence.text, "HassLightSet", brightness=LOWEST)
+        return impossible if sentence.has("thing") else None
     on = light.state == "on"
     now = (brightness_percent(light) or 100) if on else 0
     if not on and (steps < 0 or len(_lit_beside(sentence, light)) > 0):
@@ -152,17 +192,15 @@ def climate(sentence: Sentence) -> Reading | None:
     word = sentence.take("temperature")
     number = sentence.take("number")
     degrees = sentence.take("degrees")
+    if degrees and number is None and sentence.has("half", "half_unit"):
+        sentence.take("half", "half_unit")
+        number = Piece("number", "", 0.5)
+    elif degrees and number is None and sentence.has("and_half"):
+        number = Piece("number", "", 1.0)  # "a degree and a half"
     if number and sentence.take("and_half"):
         number = replace(number, value=number.value + 0.5)
-    if degrees and number is None and sentence.take("half", "half_unit"):
-        number = Piece("number", "", 0.5)
     unit = _unit_of(degrees)
-    named = any(
-        (one.tag == "kind" and one.value[1] == "climate")
-        or (one.tag == "thing" and one.value[0].startswith("climate."))
-        for some in sentence.pieces
-        for one in some
-    )
+    named = sentence.names("climate")
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
     about = about or (number is not None and _is_room_temperature(sentence, number.value))
     if not about or not (number or way) or sentence.has("percent"):
@@ -272,12 +310,7 @@ def volume(sentence: Sentence) -> Reading | None:
     wish = take_wish(sentence, "loud", "quiet")
     way = {"quiet": 1.0, "loud": -1.0}.get(wish) or take_way(sentence, "louder", "quieter")
     word = sentence.take("volume")
-    players = sentence.has("music") or any(
-        (one.tag == "kind" and one.value[1] == "media_player")
-        or (one.tag == "thing" and one.value[0].startswith("media_player."))
-        for some in sentence.pieces
-        for one in some
-    )
+    players = sentence.has("music") or sentence.names("media_player")
     if not (word or wish or sentence.has("louder", "quieter") or players):
         recent = [one for one in sentence.scene.recent if one.startswith("media_player.")]
         it = sentence.first("it")
@@ -285,13 +318,14 @@ def volume(sentence: Sentence) -> Reading | None:
         anything = not sentence.scene.recent and not blind
         if not (way and it and (recent or anything)):
             return None
-    amount = take_amount(sentence)
+    amount = take_level(sentence)
     if amount is None and not way:
         return None
     if not (word or wish or amount is not None or sentence.has("louder", "quieter", "up", "down")):
         return None  # "more music" isn't louder music
     factor = take_factor(sentence) if amount is None else 1.0
-    by = is_step(sentence, way, amount)
+    number = sentence.has("number") and not sets_to(sentence)
+    by = is_step(sentence, way, amount) or (bool(way) and amount is not None and number)
     sentence.take("set", "turn", "by", "on", "again")
     targets = _players(sentence, ("playing",))
     if amount is not None and not by:

@@ -6,6 +6,7 @@ light is too bright for me") doesn't become a command.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from assistant.brains.offline.comfort_frames import climate, lights, media, volume
 from assistant.brains.offline.frames import (
@@ -19,6 +20,7 @@ from assistant.brains.offline.frames import (
     of_room,
     take_amount,
     take_factor,
+    take_level,
     take_way,
     take_wish,
     within,
@@ -49,7 +51,7 @@ def read_loosely(
     text: str, language: str, index: NameIndex, scene: Scene
 ) -> tuple[Reading, float] | None:
     """Return the commands of a sentence and their confidence, or None if no frame explains it."""
-    pieces = pieces_of(text, language, index)
+    pieces = _ensured(pieces_of(text, language, index) or [])
     if not pieces or _begins_question(pieces):
         return None
     if any(one.tag == "except" for one in pieces[0]):  # the exception's end is unknown
@@ -74,15 +76,29 @@ def _begins_question(pieces: Sequence[Sequence[Piece]]) -> bool:
     return any(one.tag == "asks" for one in first)
 
 
+_STATES = {"be_closed": "close", "be_open": "open", "be_locked": "lock"}
+
+
+def _ensured(pieces: list[list[Piece]]) -> list[list[Piece]]:
+    """Return the command for "make sure the door is locked": "lock the door"."""
+    if not any(one.tag == "ensure" for some in pieces for one in some):
+        return pieces
+    left = [some for some in pieces if not any(one.tag in ("ensure", "it_is") for one in some)]
+    return [[replace(one, tag=_STATES.get(one.tag, one.tag)) for one in some] for some in left]
+
+
 def _covers(sentence: Sentence) -> Reading | None:
     opening = bool(sentence.take("open"))
     closing = bool(sentence.take("close"))
     daylight = bool(sentence.take("daylight"))
+    if sentence.take("glare"):
+        return commands(sentence, of_room(sentence, "cover"), "HassTurnOff")
     stop = bool(sentence.take("stop"))
     way = 1.0 if daylight else take_way(sentence, "open", "close")
     word = sentence.take("position")
     amount = None if stop else take_amount(sentence)
-    step = is_step(sentence, way, amount)
+    moves = not (opening or closing or word or sentence.has("to"))  # "up" or "down"
+    step = is_step(sentence, way, amount) or (moves and way != 0.0 and sentence.has("number"))
     sentence.take("turn", "set", "the_way", "need", *(("overnight",) if closing else ()))
     targets = (
         of_room(sentence, "cover")
@@ -105,16 +121,17 @@ def _covers(sentence: Sentence) -> Reading | None:
         points = way * amount
         return each(sentence, targets, lambda one: _moved(sentence, one, points))
     if amount is not None:
-        shut = closing or (way < 0 and not word and amount in (0.0, 100.0))
-        value = 100 - amount if shut else amount
-        return commands(sentence, targets, "HassSetPosition", position=within(value))
+        shut = closing or (way < 0 and (moves or amount in (0.0, 100.0)))
+        value = within(100 - amount if shut else amount)
+        if value not in (0, 100):
+            return commands(sentence, targets, "HassSetPosition", position=value)
+        way = 1.0 if value else -1.0
     if not way:
         return None
-    if sentence.has("bit", "more", "less"):
+    if amount is None and sentence.has("bit", "more", "less"):
         points = way * take_factor(sentence) * _STEP["cover"]
         return each(sentence, targets, lambda one: _moved(sentence, one, points))
-    intent = "HassTurnOn" if way > 0 else "HassTurnOff"
-    return commands(sentence, targets, intent)
+    return commands(sentence, targets, "HassTurnOn" if way > 0 else "HassTurnOff")
 
 
 def _lets_in(cover: Entity) -> bool:
@@ -129,10 +146,12 @@ def _moved(sentence: Sentence, cover: Entity, points: float) -> ParsedCommand | 
 
 
 def _fans(sentence: Sentence) -> Reading | None:
-    named = _names(sentence, "fan")
+    if take_wish(sentence, "hot", "cold") == "hot":  # in a room without a thermostat
+        return commands(sentence, of_room(sentence, "fan"), "HassTurnOn")
+    named = sentence.names("fan")
     wish = take_wish(sentence, "fast", "weak") if named and sentence.has("too") else ""
     way = {"fast": -1.0, "weak": 1.0}.get(wish) or take_way(sentence, "faster", "slower")
-    amount = take_amount(sentence)
+    amount = take_level(sentence)
     if amount is None and not way:
         return None
     step = is_step(sentence, way, amount)
@@ -158,7 +177,7 @@ def _fans(sentence: Sentence) -> Reading | None:
 
 def _humidifiers(sentence: Sentence) -> Reading | None:
     word = sentence.take("moisture")
-    if not word and not _names(sentence, "humidifier"):
+    if not word and not sentence.names("humidifier"):
         return None
     way = take_way(sentence, "moister", "drier")
     amount = take_amount(sentence)
@@ -181,18 +200,8 @@ def _humidifiers(sentence: Sentence) -> Reading | None:
     return each(sentence, targets, changed)
 
 
-def _names(sentence: Sentence, *domains: str) -> bool:
-    """Return True if the sentence names a device of these domains, or the kind."""
-    return any(
-        (one.tag == "kind" and one.value[1] in domains)
-        or (one.tag == "thing" and one.value[0].partition(".")[0] in domains)
-        for some in sentence.pieces
-        for one in some
-    )
-
-
 def _robots(sentence: Sentence) -> Reading | None:
-    noun = _names(sentence, *_ROBOTS)
+    noun = sentence.names(*_ROBOTS)
     leaves = sentence.has("send") and sentence.take("out")
     dock = None if leaves else sentence.take("dock")
     stop = None if dock or leaves else sentence.take("stop", "off", "pause")
@@ -201,6 +210,9 @@ def _robots(sentence: Sentence) -> Reading | None:
     start = None if dock or stop else leaves or sentence.take("start", "on", "play") or cleans
     if not (dock or stop or start) and sentence.take("clean"):  # "vacuum" is a verb and a noun
         start, cleans, noun = True, True, False
+    if not (dock or stop or start) and sentence.has("surface", "area") and sentence.take("dirty"):
+        start, cleans = True, True
+        sentence.take("there_is", "it_is", "too", "on")
     if not (dock or stop or start):
         return None
     sentence.take("send", "turn", "set", "again", "to", "article")
@@ -264,8 +276,6 @@ def _locks(sentence: Sentence) -> Reading | None:
     if not sentence.take("lock"):
         return None
     sentence.take("up", "set", "turn", "need", "overnight")
-    if sentence.take("ensure"):  # "make sure the door is locked"
-        sentence.take("it_is")
     if not sentence.names_targets() or sentence.has("all"):
         sentence.take("all", "kind", "here")
         return commands(sentence, [Target(domain="lock", everywhere=True)], "HassTurnOn")

@@ -129,6 +129,15 @@ class Sentence:
         domains |= {one.partition(".")[0] for p in left if p.tag == "thing" for one in p.value}
         return domains.pop() if len(domains) == 1 and "rest" in self.tags else ""
 
+    def names(self, *domains: str) -> bool:
+        """Return True if the sentence names a device of these domains, or the kind."""
+        return any(
+            (one.tag == "kind" and one.value[1] in domains)
+            or (one.tag == "thing" and one.value[0].partition(".")[0] in domains)
+            for some in self.pieces
+            for one in some
+        )
+
     def _cut(self) -> int:
         # What follows "except" is left as it is; the policy removes it from the call's targets.
         for number, options in enumerate(self.pieces):
@@ -182,6 +191,13 @@ def sets_to(sentence: Sentence) -> bool:
     return False
 
 
+def take_level(sentence: Sentence) -> float | None:
+    """Take a percentage. "All the way down" is the lowest one."""
+    lowest = sentence.has("max") and sentence.has("down") and not sentence.has("up", "number")
+    amount = take_amount(sentence)
+    return _PARTS["min"] if lowest else amount
+
+
 def take_factor(sentence: Sentence) -> float:
     sentence.take("more", "less")
     if sentence.take("bit"):
@@ -193,15 +209,26 @@ def within(value: float, least: float = 0.0, most: float = 100.0) -> int:
     return round(min(most, max(least, value)))
 
 
+_UNABLE = {"dark": "see", "quiet": "hear"}  # "I can't see"
+_PLAIN = {"hot": "warm_word", "cold": "cool_word"}  # "it's not warm enough"
+
+
 def take_wish(sentence: Sentence, *tags: str) -> str:
-    """Take the words of a complaint ("it's too dark", "it's not bright enough"). Return which of
-    two opposite meanings is too strong, or "" if this is no complaint."""
+    """Take the words of a complaint ("it's too dark", "it's not bright enough", "I can't see").
+    Return which of two opposite meanings is too strong, or "" if this is no complaint."""
     if sentence.has("set", "turn", "percent", "number"):
         return ""
     for tag, opposite in (tags, tags[::-1]):
-        if sentence.has(tag):
-            sentence.take(tag)
-            sentence.take("it_is", "too")
+        unable = _UNABLE.get(tag, "")
+        if sentence.has("cannot") and sentence.has(unable):
+            sentence.take("cannot", "it_is", "too")
+            seen = sentence.take(unable)
+            # "I can't see the kitchen"
+            whole = seen is None or seen.text != "see" or not sentence.has("area", "thing", "kind")
+            return tag if whole else ""
+        plain = _PLAIN.get(tag, tag) if sentence.has("enough") else tag
+        if sentence.has(tag, plain):
+            sentence.take(tag, plain, "it_is", "too")
             if not sentence.has("not"):
                 return tag
             sentence.take("not")
@@ -217,7 +244,9 @@ def take_way(sentence: Sentence, more: str, less: str) -> float:
     else:
         up, down = sentence.take("more"), sentence.take("less")
     if bool(up) == bool(down):
-        return 0.0
+        off = sentence.has("number") and sentence.has("percent", "degrees") and sentence.take("off")
+        return -1.0 if off and not up else 0.0  # "take two degrees off"
+    sentence.take("be_so")
     return 1.0 if up else -1.0
 
 

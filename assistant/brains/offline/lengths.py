@@ -1,15 +1,15 @@
 """Find a length of time in a sentence: "for an hour and a half"."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assistant.brains.offline.lexicon import Lexicon, lexicon, tokens
+from assistant.brains.offline.lexicon import Lexicon, lexicon, tokens, written_tokens
 
 # A length of time as letters: N number, A article, H half, Q quarter, U unit, & "and".
 _PART = re.compile(
     r"A?(?P<part>[HQ])A?(?P<of>U)"
-    r"|(?P<number>[NA])?(?P<more>&A?H)?(?P<unit>U)(?P<half>&A?H)?(?P<quarter>&A?Q)?"
+    r"|(?P<number>[NA])?(?P<more>&A?H)?(?P<most>&A?Q)?(?P<unit>U)(?P<half>&A?H)?(?P<quarter>&A?Q)?"
 )
 _LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
 _UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
@@ -47,6 +47,8 @@ def find_length(text: str, language: str) -> Span | None:
         first, last = spans[found.start()][0], spans[found.end() - 1][1]
         before, size = _tag_before(words, first, known)
         start = first - size
+        if not before and (ending := _tag_after(words, last, known)):
+            before, last = "after", last + ending
         hours, rest = divmod(seconds, 3600)
         given = {"hours": hours, "minutes": rest // 60, "seconds": rest % 60}
         return Span(
@@ -58,6 +60,15 @@ def find_length(text: str, language: str) -> Span | None:
             last,
         )
     return None
+
+
+def _tag_after(words: Sequence[str], at: int, known: Lexicon) -> int:
+    """Return the number of words such as "from now" after a length of time."""
+    for size in range(min(3, len(words) - at), 0, -1):
+        tags = {one.tag for one in known.phrases.get(" ".join(words[at : at + size]), ())}
+        if tags & {"from_now", "later"}:
+            return size
+    return 0
 
 
 def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> tuple[str, int]:
@@ -102,6 +113,28 @@ def _seconds(letters: str, values: Sequence[float]) -> int:
             return 0
         number = values[found.start("number")] if found["number"] else 1.0
         number += (0.5 if found["more"] else 0.0) + (0.5 if found["half"] else 0.0)
-        number += 0.25 if found["quarter"] else 0.0
+        number += 0.25 if found["quarter"] or found["most"] else 0.0
         total += number * values[found.start("unit")]
     return round(total)
+
+
+# Times of day. Each is read as part of a command that has only a time.
+
+
+_AT = {"en": ("at", "alarm"), "es": ("a las", "alarma")}  # before a time, and the command's words
+_MOST_TIME_WORDS = 6  # "at twenty five past seven tonight"
+
+
+def times_in(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield a sentence without the words that can be its time of day, and a command for an alarm at
+    that time."""
+    start, alarm = _AT.get(language.partition("-")[0], ("", ""))
+    words = written_tokens(text)
+    at, size = start.split(), len(start.split())
+    found = [n for n in range(len(words)) if at and [w.lower() for w in words[n : n + size]] == at]
+    spans = [(first, len(words)) for first in found if first > 0]
+    if 0 in found:
+        spans += [(0, last) for last in range(min(_MOST_TIME_WORDS, len(words) - 1), size, -1)]
+    for first, last in spans:
+        when = " ".join(words[first:last])
+        yield " ".join((*words[:first], *words[last:])), f"{alarm} {when}"

@@ -67,6 +67,10 @@ _MOST_WORDS = 7  # in one phrase or name
 _SHORTEST_TYPO = 5  # letters; shorter words differ from others by a single letter too often
 _PAUSE = re.compile(r"[,;:.](?!\d)")
 _TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
+_ENGLISH = [
+    ("a hundred", 100),
+    *((f"{one}couple{of}", 2) for one in ("a ", "") for of in (" of", "")),
+]
 # Words of names and sentences that distinguish nothing.
 _SMALL = frozenset(
     "the a an of in on at my our s el la los las un una de del en mi al lo "
@@ -164,7 +168,7 @@ def _numbers(language: str) -> Iterable[tuple[str, int]]:
             yield integer(number), number
         elif number <= 100:
             yield number_words(number), number
-    yield from {"en": [("a hundred", 100)], "es": [("cien", 100)]}.get(language, [])
+    yield from {"en": _ENGLISH, "es": [("cien", 100)]}.get(language, [])
 
 
 class NameIndex:

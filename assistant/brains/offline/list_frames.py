@@ -15,6 +15,7 @@ _ADD, _REMOVE, _DONE = "HassListAddItem", "HassListRemoveItem", "HassListComplet
 _INTENTS = {
     "add": _ADD,
     "add_unsaid": _ADD,
+    "add_listed": _ADD,
     "add_here": _ADD,
     "another": _ADD,
     "remove": _REMOVE,
@@ -91,7 +92,7 @@ def _read(
     entity = known or _called(named, lists)
     if entity is None:
         return ParsedCommand(MISSING, text, {"name": named}, response="thing")
-    if key == "another" and _begins_otherwise(item):
+    if key in ("another", "add_listed") and begins_otherwise(item):
         return None
     words = len(item.split())
     if words > (_MOST_WORDS if named or key in _CONTINUING else _MOST_WORDS_UNSAID):
@@ -106,7 +107,7 @@ def _read(
     return command
 
 
-def _begins_otherwise(item: str) -> bool:
+def begins_otherwise(item: str) -> bool:
     """Return True if the words after "and" begin a command or a question, and not an item."""
     words = tokens(item)
     starts = [" ".join(words[:size]) for size in range(1, 5)]

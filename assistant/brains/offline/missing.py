@@ -5,6 +5,7 @@ those words name something that the house lacks. Hearth can then say so, instead
 it didn't understand.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,8 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import MISSING
 from assistant.brains.offline.targets import Target, members
 from assistant.tools.house.questions import is_lock
-from assistant.tools.vocabulary import entries
+from assistant.tools.policy.words import read
+from assistant.tools.vocabulary import entries, find, fold
 from integrations.home_assistant.house import Entity, House
 
 _ARTICLES = frozenset("the my our el la los las mi nuestro nuestra del al".split())
@@ -77,6 +79,22 @@ def read_missing(
             said = " ".join((*words[: gap.first], *tokens(name), *words[gap.last :]))
             if reads(said):
                 return _told(gap, text)
+    return _missing_room(text, house)
+
+
+def _missing_room(text: str, house: House) -> ParsedCommand | None:
+    for topic in read(house, text).wanted.lacking if house.areas else ():
+        if (span := find(topic, text)) is not None:
+            name = " ".join(fold(text, marks=True).split()[slice(*span)])
+            return ParsedCommand(MISSING, text, {"name": name}, response="room")
+    return None
+
+
+def read_excess(text: str, language: str, reads: Callable[[str], Reading]) -> ParsedCommand | None:
+    """Return a command that says which percentages there are, if a larger one was said."""
+    for number in re.findall(r"\b\d+(?= ?%| percent| por ciento)", text):
+        if int(number) > 100 and reads(text.replace(number, "50")):
+            return ParsedCommand(MISSING, text, response="percent")
     return None
 
 
@@ -171,7 +189,8 @@ def _is_no_name(word: str, language: str) -> bool:
 def _is_there(name: Sequence[str], language: str, index: NameIndex, house: House) -> bool:
     """Return True if the house has a device with this name or of this kind."""
     kinds = (one for one in lexicon(language).phrases.get(" ".join(name), ()) if one.tag == "kind")
-    return any(one.tag == "thing" for one in index.find(name)) or any(
+    known = index.find(name)
+    return any(one.tag in ("thing", "area", "floor") for one in known) or any(
         members(Target(domain=one.value[1], topic=one.value[0], word=one.text), house)
         for one in kinds
     )

@@ -209,8 +209,8 @@ def _alike(found: Reading, last: Reading) -> bool:
 
 
 _AND = {
-    "en": "and then|and also|and after that|after that|and while you're at it|and|then|but|plus|"
-    "as well as|&",
+    "en": "and then|and also|and so|and after that|after that|and while you're at it|and|then|but|"
+    "so|plus|as well as|&",
     "es": "y luego|y después|y también|y|e|luego|después|pero",
 }
 

@@ -87,6 +87,8 @@ def _states(sentence: Sentence) -> Reading | None:
     if found is None or not sentence.has("is_it", "which", "how_many"):
         return None
     tag, state, domains = found
+    either = sentence.take("or")  # "is the shade up or down"
+    sentence.take(*(one for one, *_ in _STATES)) if either else None
     many, which = sentence.take("how_many"), sentence.has("which")
     sentence.take(tag, "turn")  # "did you turn it off"
     sentence.take(*_EXTRAS)
@@ -101,6 +103,8 @@ def _states(sentence: Sentence) -> Reading | None:
         targets = sentence.targets(domains, domains[0])
         if not whole and (many or which) and not sentence.has("thing", "area", "floor", "here"):
             targets = [Target(domain=one.domain, topic=one.topic) for one in targets]
+    if either:
+        return [_state_of(sentence, one, "one", {"domain": one.domain}) for one in targets]
     kind = "how_many" if many else "which" if which else ""
     return [_asked(sentence, one, state, kind) for one in targets]
 

@@ -8,7 +8,7 @@ from assistant.brains.offline.choices import answered
 from assistant.brains.offline.device_frames import read_loosely
 from assistant.brains.offline.dialog import follow_up
 from assistant.brains.offline.frames import Ask, Reading
-from assistant.brains.offline.lengths import Span, find_length
+from assistant.brains.offline.lengths import Span, find_length, times_in
 from assistant.brains.offline.lexicon import (
     LOOSE_LANGUAGES,
     NameIndex,
@@ -17,7 +17,7 @@ from assistant.brains.offline.lexicon import (
     written_tokens,
 )
 from assistant.brains.offline.list_frames import read_list
-from assistant.brains.offline.missing import read_missing
+from assistant.brains.offline.missing import read_excess, read_missing
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.parse import ANYTHING, ParsedCommand, Parser, parse_all
 from assistant.brains.offline.parts import (
@@ -57,6 +57,19 @@ _BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
 _SWITCHED_BACK = frozenset(
     {"light", "switch", "fan", "media_player", "input_boolean", "humidifier"}
 )
+
+
+def _told_of(talk: Talk) -> str:
+    """Return "timer", "alarm", "reminder" or "later" if the last command was about one of them, or
+    "length" if it was a timer without a length."""
+    last = talk.commands[-1] if talk.commands else None
+    if last is None or not last.intent.startswith(_TIMED):
+        return ""
+    if last.later is not None:
+        return "later"
+    if last.intent == "HassStartTimer" and not {"hours", "minutes", "seconds"} & set(last.slots):
+        return "length"
+    return str(last.slots.get("kind", "alarm" if "Alarm" in last.intent else "timer"))
 
 
 class Reader:
@@ -102,6 +115,9 @@ class Reader:
         loose = base in LOOSE_LANGUAGES
         if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
             return outside
+        told = _told_of(talk) if loose else ""
+        if told and (changed := self._reworded(text, language, area_id, told)):
+            return changed
         parse = cache(lambda part: self._parser.parse(part, language, area_id))
         strict = parse_all(text, parse)
         if loose and strict and _is_half_a_question(text, strict[0]):
@@ -118,7 +134,7 @@ class Reader:
             return [found]
 
         def timed(part: str) -> Reading:
-            return whole_or_timed(part, base, whole)
+            return whole_or_timed(part, base, whole) or self._at_time(part, language, whole)
 
         without_manners = plain(text, base)
         others = [
@@ -141,7 +157,7 @@ class Reader:
             if found:
                 return found
         return (
-            self._reworded(text, language, area_id, talk)
+            self._reworded(text, language, area_id)
             or self._otherwise(text, base, scene, talk)
             or read_partly(text, base, timed)
             or list(strict)
@@ -171,23 +187,36 @@ class Reader:
             if early and kind == "shorter":
                 continue
             found = read_outside(said, base, index, scene) or self._whole(said, language, scene)
-            found = found or self._reworded(said, language, scene.here, talk)
+            found = found or self._reworded(said, language, scene.here)
             if fits(kind, found, talk, house):
                 return corrected(found, talk, house) if kind == "instead" else found
         return []
 
-    def _reworded(self, text: str, language: str, area_id: str, talk: Talk) -> Reading:
-        """Reword a sentence about timers, alarms or reminders as a strict template, and read it."""
+    def _reworded(self, text: str, language: str, area_id: str, after: str = "") -> Reading:
+        """Reword a sentence about timers, alarms or reminders as a strict template, and read it.
+        `after` is what the last command was about, if the sentence continues it."""
         base = language.partition("-")[0]
         words, span = written_tokens(text), find_length(text, base)
         said = text
         if span is not None:
             said = " ".join((*words[: span.first], "§", *words[span.last :]))
-        last = talk.commands[-1].intent if talk.commands else ""
-        for other in reworded(said, base, span.lengths if span else {}, last):
+        for other in reworded(said, base, span.lengths if span else {}, after):
             found = self._parser.parse(other, language, area_id)
             if found is not None and found.intent.startswith(_TIMED):
                 return [found]
+        return []
+
+    def _at_time(self, text: str, language: str, read: Read) -> Reading:
+        """Read a command that begins or ends with a time of day: "close it at ten to six"."""
+        for rest, when in times_in(text, language):
+            time = self._parser.parse(when, language)
+            if time is None or "time" not in time.slots or "days" in time.slots:
+                continue
+            commands = read(rest)
+            if len(commands) == 1 and isinstance(command := commands[0], ParsedCommand):
+                slots = {key: time.slots[key] for key in ("time", "half") if key in time.slots}
+                later = replace(command, text=rest)
+                return [ParsedCommand("HassStartTimer", text, slots | {LATER: rest}, later=later)]
         return []
 
     def _otherwise(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading:
@@ -204,7 +233,9 @@ class Reader:
         def reads(other: str) -> Reading:
             return self._loosely(other, language, scene)
 
-        found = read_missing(text, language, self._names_of_house(), scene.house, reads)
+        found = read_excess(text, language, reads) or read_missing(
+            text, language, self._names_of_house(), scene.house, reads
+        )
         return [found] if found is not None else []
 
     def answer(

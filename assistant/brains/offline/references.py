@@ -9,6 +9,7 @@ from typing import Literal
 
 from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import NameIndex, lexicon, pieces_of
+from assistant.brains.offline.list_frames import begins_otherwise
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     CALENDAR,
@@ -174,7 +175,7 @@ def other_item(text: str, language: str, last: ParsedCommand) -> Reading:
     if last.intent not in _ADDED or "item" not in last.slots:
         return []
     for key, groups in wordings("continued", text, language):
-        if key == "instead":
+        if key == "instead" and not begins_otherwise(groups["what"]):
             added = replace(last, slots={**last.slots, "item": groups["what"]})
             return [replace(last, intent=REMOVE_ITEM), added]
     return []

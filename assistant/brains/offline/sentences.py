@@ -172,6 +172,7 @@ def english_times() -> Iterator[tuple[str, str]]:
         for minute in (5, 10, 20, 25):
             yield f"{number_words(minute)} [minutes] past {named}", f"{hour}:{minute:02}"
             yield f"{number_words(minute)} [minutes] to {named}", f"{before}:{60 - minute}"
+    yield from (("(noon|midday)", "noon"), ("midnight", "midnight"))
     yield from _figures()
 
 

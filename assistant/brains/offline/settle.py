@@ -9,7 +9,7 @@ from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import READING
 from assistant.brains.offline.targets import FEW, NAMED_KINDS, Target, members
-from assistant.tools.house.names import spoken_place, spoken_things, stemmed
+from assistant.tools.house.names import kelvin_range, spoken_place, spoken_things, stemmed
 from assistant.tools.vocabulary import LANGUAGES, entries, find, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
@@ -36,7 +36,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         if isinstance(later, Ask):
             return Ask(tuple((one, replace(command, later=own)) for one, own in later.choices))
         return later if isinstance(later, Problem) else replace(command, later=later)
-    command = _as_temperature(_with_covers_there(command, house), house)
+    command = _in_white(_as_temperature(_with_covers_there(command, house), house), house)
     named = _named_there(command, house)
     if named is not None:
         return named
@@ -56,7 +56,8 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
     area_id = command.area_id or here
     there = [entity for entity in entities if entity.area_id == area_id]
     if len(there) == 1:
-        return replace(command, entity_ids=(there[0].entity_id,), area_id=area_id)
+        only = replace(command, entity_ids=(there[0].entity_id,), area_id=area_id)
+        return _cannot(only, house) or only
     if command.area_said and not there and (alike := _alike_there(command, house)):
         return alike
     if command.area_said and not there:
@@ -163,7 +164,32 @@ def _cannot(command: ParsedCommand, house: House) -> Problem | None:
         return Problem("offline.only_switched", {"what": what})
     if "color" in command.slots and not _COLOURED.intersection(modes):
         return Problem("offline.no_colours", {"what": what})
-    return None
+    kelvin = command.slots.get("temperature")
+    if not isinstance(kelvin, int | float):
+        return None
+    if "color_temp" not in modes:
+        return (
+            None if _COLOURED.intersection(modes) else Problem("offline.no_white", {"what": what})
+        )
+    low, high = kelvin_range(lamp) or (kelvin, kelvin)
+    if low <= kelvin <= high:
+        return None
+    return Problem("offline.kelvin_range", {"what": what, "low": f"{low:g}", "high": f"{high:g}"})
+
+
+_WHITE_K = 4000
+
+
+def _in_white(command: ParsedCommand, house: House) -> ParsedCommand:
+    """Return the command with a white tone instead of the colour white, if the lamp has only
+    these."""
+    if command.slots.get("color") != "white" or len(command.entity_ids) != 1:
+        return command
+    modes = house.entities[command.entity_ids[0]].attributes.get("supported_color_modes") or ()
+    if "color_temp" not in modes or _COLOURED.intersection(modes):
+        return command
+    slots = {key: value for key, value in command.slots.items() if key != "color"}
+    return replace(command, slots={**slots, "temperature": _WHITE_K})
 
 
 def _lamp_by_lamp(command: ParsedCommand, house: House) -> list[ParsedCommand]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from assistant.brains.offline.answers import as_called, own_name
+from assistant.brains.offline.answers import answer_playback, as_called, own_name
 from assistant.brains.offline.attribute_answers import OUTSIDE, outside, read_out
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
@@ -69,7 +69,9 @@ class StateAnswers:
         if command.intent in ABOUT_STATES:
             return answer_state(self._states, command, house, language, age_s)
         found = self._answers.get(command.intent)
-        return None if found is None else found(command, language)
+        if found is not None:
+            return found(command, language)
+        return answer_playback(command, house, self._say, language) or None
 
     def _time(self, command: ParsedCommand, language: str) -> str:
         return self._say.say("offline.time", language, time=self._clock.now())
@@ -85,6 +87,8 @@ class StateAnswers:
         )
 
     def _missing(self, command: ParsedCommand, house: House, language: str) -> str:
+        if command.response == "percent":
+            return self._say.say("offline.only_percent", language)
         area = house.areas.get(command.area_id)
         if area is not None:
             place = spoken_place((area.name, *area.aliases))
@@ -189,13 +193,15 @@ def question_of(command: ParsedCommand) -> Question:
         kind = "which"
     if domain == "lock" and not command.entity_ids and not classes and _is_of_windows(command):
         classes = frozenset({"window"})
+    # "Are any lights on" is about the whole house, although a template adds this device's room.
+    whole = kind in ("any", "which", "how_many") and not command.area_said
     return Question(
         kind,
         state,
         command.entity_ids,
         domain if isinstance(domain, str) else "",
         classes,
-        command.area_id,
+        "" if whole else command.area_id,
         command.floor_id,
     )
 

@@ -9,7 +9,8 @@ Each `wordings/LANGUAGE.toml` contains the following, with regular expressions f
 - `continued`: sentences that continue the conversation, by meaning: `also` repeats the last command
   or question for something else, `instead` corrects it, and `only` keeps a part of it.
 - `rewords`: expressions, and the wording of a strict template that replaces each (`as`). "§" stands
-  for a length of time. An expression with `after` fits only after a command with this intent.
+  for a length of time. An expression with `after` fits only after a command about a "timer",
+  "alarm" or "reminder", one that runs "later", or a timer without a "length".
 - `commands`: the same for commands to devices: "make sure the lamp is off" is "turn off the lamp".
 """
 
@@ -91,19 +92,19 @@ def reworded(
     text: str,
     language: str,
     length: Mapping[str, int] = MappingProxyType({}),
-    last: str = "",
+    after: str = "",
     topic: str = "rewords",
 ) -> Iterator[str]:
     """Yield the sentence in the words of the templates of a topic. `length` is the length of time
-    that LENGTH stands for: hours, minutes and seconds. `last` is the intent of the last command."""
+    that LENGTH stands for: hours, minutes and seconds. `after` selects the expressions."""
     known = _load(language)
     if known is None:
         return
     span = " ".join(f"{number} {known.units[unit]}" for unit, number in length.items())
     for said in _without_politeness(text, known):
         plain = _without_accents(said)
-        for template, after, pattern in known.rewords[topic]:
-            if after in ("", last) and (found := pattern.fullmatch(plain)) is not None:
+        for template, needed, pattern in known.rewords[topic]:
+            if needed == after and (found := pattern.fullmatch(plain)) is not None:
                 filled = template
                 for name, part in _groups(found, said).items():
                     filled = filled.replace(f"{{{name}}}", part)

@@ -282,6 +282,14 @@ def _stem(word: str) -> str:
     return word[:-1] + {"z": "c", "y": "i"}.get(word[-1], word[-1])
 
 
+def kelvin_range(lamp: Entity) -> tuple[float, float] | None:
+    """Return the lowest and highest white tone of a lamp in kelvin, or None if it doesn't say."""
+    low, high = (lamp.attributes.get(f"{end}_color_temp_kelvin") for end in ("min", "max"))
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        return low, high
+    return None
+
+
 def celsius(entity: Entity, degrees: float, unit: str = "") -> float:
     """Convert a thermostat's temperature to Celsius.
 

@@ -173,8 +173,8 @@ def test_timers_are_reworded_for_the_templates(text: str, language: str, templat
 
 
 def test_a_timer_is_cancelled_by_a_pronoun_only_after_it_was_set() -> None:
-    assert "cancel timer" not in list(reworded("cancel it", "en", {}, "HassTurnOn"))
-    assert "cancel timer" in list(reworded("cancel it", "en", {}, "HassStartTimer"))
+    assert "cancel timer" not in list(reworded("cancel it", "en", {}))
+    assert "cancel timer" in list(reworded("cancel it", "en", {}, "timer"))
 
 
 @pytest.mark.parametrize(

@@ -381,3 +381,53 @@ async def test_what_the_engine_did_is_part_of_the_conversation(brain: OfflineBra
     brain.note(PEOPLE, done)
     assert (await read(brain, "and yelmar too")).done == on("Yelmar")
     assert (await read(brain, "turn it off again")).done == off("Yelmar")
+
+
+def kelvin(name: str, value: int) -> str:
+    return f'HassLightSet {{"domain": ["light"], "name": "{name}", "temperature": {value}}}'
+
+
+def placed(name: str, percent: int) -> str:
+    return f'HassSetPosition {{"domain": ["cover"], "name": "{name}", "position": {percent}}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        # Amounts: what is a difference, and what is the new value.
+        ("knock the bedroom thermostat down a couple of degrees", warm("Bedroom Thermostat", 17)),
+        ("cool the bedroom down to 7 degrees", warm("Bedroom Thermostat", 7)),
+        ("the bedroom should be one degree colder", warm("Bedroom Thermostat", 18)),
+        ("halve the brightness of the living room light", lit("Living Room Light", 25)),
+        ("turn the living room light all the way down", lit("Living Room Light", 10)),
+        ("could the living room light be somewhat dimmer", lit("Living Room Light", 40)),
+        ("lower the tramontz blind three quarters", placed("Tramontz Blind", 25)),
+        ("close the tramontz blind most of the way", placed("Tramontz Blind", 25)),
+        ("open the tramontz blind fully", on("Tramontz Blind", "cover")),
+        (
+            "knock the volume down ten percent",
+            'HassSetVolumeRelative {"name": "Vexo", "volume_step": -10}',
+        ),
+        # Complaints.
+        ("it isn't warm enough in the bedroom", warm("Bedroom Thermostat", 20)),
+        ("brr, the bedroom's freezing", warm("Bedroom Thermostat", 20)),
+        ("i can't see a thing in the kitchen", in_area("HassTurnOn", "Kitchen")),
+        ("i could use some light in the kitchen", in_area("HassTurnOn", "Kitchen")),
+        ("it's stuffy in the office", in_area("HassTurnOn", "Office", "fan")),
+        ("i can barely hear vexo", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": 10}'),
+        ("make sure the tramontz blind is closed", off("Tramontz Blind", "cover")),
+        # White tones.
+        ("set the yelmar to 3,500 kelvin", kelvin("Yelmar", 3500)),
+        ("give the yelmar a soft warm white tone", kelvin("Yelmar", 2700)),
+        ("back to normal white for the yelmar", kelvin("Yelmar", 4000)),
+        # Talk.
+        ("it's not cold in the bedroom", ""),
+        ("it's warm enough in the bedroom", ""),
+        ("i can't see the kitchen from here", ""),
+        ("we could do with more kitchen roll", ""),
+        ("the bedroom light is warm", ""),
+        ("it was freezing in the bedroom", ""),
+    ],
+)
+async def test_amounts_complaints_and_tones(brain: OfflineBrain, text: str, done: str) -> None:
+    assert (await read(brain, text)).done == done
