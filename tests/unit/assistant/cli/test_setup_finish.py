@@ -91,7 +91,7 @@ async def test_a_token_speaks_where_nothing_else_is_said(
     [
         (
             ("--token", "panel", "--scopes", "all"),
-            "--scopes must be any of speak, ask, read, admin",
+            "--scopes must be any of speak, ask, read, see, admin",
         ),
         (("--token", "panel", "--scopes", ""), "--scopes must be any of"),
         (("--token", ""), "is not a valid token name"),
