@@ -28,12 +28,7 @@ from assistant.brains.offline.frames import (
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import IMPOSSIBLE, VALUE
-from assistant.brains.offline.targets import (
-    NoTarget,
-    Scene,
-    Target,
-    entities_of,
-)
+from assistant.brains.offline.targets import NoTarget, Scene, Target, entities_of
 from integrations.home_assistant.house import Entity
 
 _STEP = {"cover": 20, "fan": 25, "humidifier": 5}  # percentage points of "faster", "up a little"
@@ -370,13 +365,7 @@ def _everything_off(sentence: Sentence) -> Reading:
     return made or commands(sentence, base, "HassTurnOff")
 
 
-_SMALL_TALK = {
-    "help": "commands",
-    "fine": "fine",
-    "thanks": "thanks",
-    "bye": "bye",
-    "hello": "hello",
-}
+_SMALL_TALK = {"help": "commands"} | {tag: tag for tag in ("fine", "thanks", "bye", "hello")}
 
 
 def _small_talk(sentence: Sentence) -> Reading | None:
