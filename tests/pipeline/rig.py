@@ -55,6 +55,14 @@ async def hear(app: App, path: Path) -> FinishedTurn | None:
     return app.log.turns[-1] if app.log.count > before else None
 
 
+async def asked(app: App, text: str) -> str:
+    """Type a sentence and return the answer."""
+    answers: list[str] = []
+    app.log.on_turn(lambda turn: answers.append(turn.record.answer or ""))
+    await app.runner.ask(text)
+    return answers[-1]
+
+
 def states(app: App) -> dict[str, str]:
     """Return the states of the embedded house."""
     assert app.home.demo is not None

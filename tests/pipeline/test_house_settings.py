@@ -14,7 +14,7 @@ import pytest
 from assistant.app.build import App, open_app
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import THINGS
-from tests.pipeline.rig import offline_settings
+from tests.pipeline.rig import asked, offline_settings
 
 AMERICAN: Mapping[str, Any] = {
     "country": "US",
@@ -45,13 +45,6 @@ async def living_in(house: Mapping[str, Any], folder: Path) -> AsyncIterator[tup
         )
         async with open_app(settings, None, hears=False) as app:
             yield app, home
-
-
-async def asked(app: App, text: str) -> str:
-    answers: list[str] = []
-    app.log.on_turn(lambda turn: answers.append(turn.record.answer or ""))
-    await app.runner.ask(text)
-    return answers[-1]
 
 
 @pytest.mark.parametrize(

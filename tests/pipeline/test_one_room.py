@@ -10,7 +10,7 @@ import pytest
 from assistant.app.build import App, open_app
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import THINGS
-from tests.pipeline.rig import offline_settings
+from tests.pipeline.rig import asked, offline_settings
 
 RADIATOR, FLOOR = "climate.office_radiator", "climate.office_floor"
 LAMPS = ("light.desk_lamp", "light.desk_lamp_2")
@@ -27,13 +27,6 @@ async def living_in(folder: Path, area: str) -> AsyncIterator[tuple[App, DemoHom
         )
         async with open_app(settings, None, hears=False) as app:
             yield app, home
-
-
-async def asked(app: App, text: str) -> str:
-    answers: list[str] = []
-    app.log.on_turn(lambda turn: answers.append(turn.record.answer or ""))
-    await app.runner.ask(text)
-    return answers[-1]
 
 
 @pytest.mark.parametrize("area", ["Office", "Kitchen"])

@@ -1,7 +1,6 @@
 """Tests of loosely worded questions, lists, timers and small talk, and of things that the house
 lacks."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,23 +12,9 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.reading import Reader
 from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.wordings import reworded, wordings
-from audio.recognize.sphinx import SphinxRecognizer
 from integrations.home_assistant.house import Entity, House
 from tests.corpus.house import corpus_house
-from tests.corpus.runs import corpus_brain, read
-
-
-@pytest.fixture(scope="module")
-def house_brain() -> Iterator[OfflineBrain]:
-    brain = corpus_brain(SphinxRecognizer())
-    yield brain
-    brain.close()
-
-
-@pytest.fixture
-def brain(house_brain: OfflineBrain) -> OfflineBrain:
-    house_brain.forget()
-    return house_brain
+from tests.corpus.runs import read
 
 
 @pytest.fixture(scope="module")

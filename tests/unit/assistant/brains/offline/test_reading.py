@@ -1,15 +1,12 @@
 """Tests of loosely worded commands, and of sentences that continue a conversation."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.offline.lengths import find_length
 from assistant.domain.brain import PEOPLE
 from assistant.domain.tool_call import SentenceMatch
-from audio.recognize.sphinx import SphinxRecognizer
-from tests.corpus.runs import corpus_brain, read
+from tests.corpus.runs import read
 
 _UNREAD = "says I didn't understand “{}”, so I haven't done anything."
 _THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
@@ -17,19 +14,6 @@ _WHICH = "says Please say its name or its room: which one do you mean?"
 _LIVING_ROOM_LAMP = '{"area": "Living Room", "domain": ["light"], "name": "Lamp"}'
 _BEDROOM_LAMP = '{"area": "Bedroom", "domain": ["light"], "name": "Lamp"}'
 _LAMPS = "says Do you mean the lamp in the living room or the lamp in the bedroom?"
-
-
-@pytest.fixture(scope="module")
-def house_brain() -> Iterator[OfflineBrain]:
-    brain = corpus_brain(SphinxRecognizer())
-    yield brain
-    brain.close()
-
-
-@pytest.fixture
-def brain(house_brain: OfflineBrain) -> OfflineBrain:
-    house_brain.forget()
-    return house_brain
 
 
 def on(name: str, domain: str = "light") -> str:

@@ -1,7 +1,5 @@
 """Tests of Spanish as it is spoken in Spain and in Latin America."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from assistant.brains.offline import OfflineBrain
@@ -13,22 +11,7 @@ from assistant.brains.offline.spanish import (
     with_noun,
     without_pronouns,
 )
-from audio.recognize.sphinx import SphinxRecognizer
-from tests.corpus.runs import corpus_brain, read
-
-
-@pytest.fixture(scope="module")
-def house_brain() -> Iterator[OfflineBrain]:
-    brain = corpus_brain(SphinxRecognizer())
-    yield brain
-    brain.close()
-
-
-@pytest.fixture
-def brain(house_brain: OfflineBrain) -> OfflineBrain:
-    house_brain.forget()
-    return house_brain
-
+from tests.corpus.runs import read
 
 VERBS = verbs_of(("enciende encender", "apaga apagar", "abre abrir", "pon poner ponga"))
 
