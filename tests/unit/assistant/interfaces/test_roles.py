@@ -102,7 +102,6 @@ async def test_each_role_reaches_its_paths_and_no_others(
 
 
 @pytest.mark.parametrize("role", ["family", "guest"])
-@pytest.mark.parametrize("change", [{"muted": False}])
-async def test_only_the_owner_unmutes(tmp_path: Path, role: Role, change: dict[str, Any]) -> None:
+async def test_only_the_owner_unmutes(tmp_path: Path, role: Role) -> None:
     async with signed_in(tmp_path, role) as browser:
-        assert (await browser.post("/v1/mute", json=change)).status_code == 403
+        assert (await browser.post("/v1/mute", json={"muted": False})).status_code == 403
