@@ -27,7 +27,7 @@ from assistant.models.shelf import (
     Shelved,
     State,
     checked,
-    downloads_of,
+    fetch_models,
     how_to_get,
     languages_without,
     load_own,
@@ -36,7 +36,7 @@ from assistant.models.shelf import (
     wanted_names,
 )
 from assistant.sound.devices import models_folder
-from integrations.downloads import downloading_into, fetch_together, megabytes, web_client
+from integrations.downloads import megabytes
 from integrations.errors import IntegrationError
 
 _MD5_ONLY = "it is checked by MD5 only, which detects damage but not tampering"
@@ -81,20 +81,18 @@ async def fetch_entries(
 ) -> None:
     """Download models one after the other into `folder`. Raises IntegrationError. `fetched` is
     updated after each model: True if it was downloaded, False if it was already complete."""
-    with downloading_into(folder):
-        async with web_client() as client:
-            with _bar(console) as bar:
-                shown: dict[str, TaskID] = {}
+    with _bar(console) as bar:
+        shown: dict[str, TaskID] = {}
 
-                def progress(name: str, done: int, total: int) -> None:
-                    if name not in shown:
-                        shown[name] = bar.add_task(name, total=total)
-                    bar.update(shown[name], completed=done)
+        def progress(name: str, done: int, total: int) -> None:
+            if name not in shown:
+                shown[name] = bar.add_task(name, total=total)
+            bar.update(shown[name], completed=done)
 
-                for entry in entries:
-                    _tell(entry, console)
-                    files = downloads_of(entry, folder)
-                    fetched[entry.name] = bool(await fetch_together(files, client, progress))
+        async for name, new in fetch_models(
+            entries, folder, progress, lambda entry: _tell(entry, console)
+        ):
+            fetched[name] = new
 
 
 def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.cli.console import Terminal
 from assistant.cli.secret_input import add_admin_argument, admin_asker, secret_in
-from assistant.cli.setup_finish import Plan, finish
+from assistant.cli.setup_finish import finish
 from assistant.cli.setup_flags import earlier_arguments, run_other_command, wants_other_command
 from assistant.cli.setup_steps import TerminalPerson, settle_given, setup_services
 from assistant.cli.terminal import CliCommand, Failed, hide_in_logs
@@ -31,6 +31,7 @@ from assistant.setup.answers import (
 )
 from assistant.setup.conversation import SetupDialog
 from assistant.setup.document import begun, draft
+from assistant.setup.finishing import Plan
 from integrations.errors import IntegrationError
 
 HOME = "http://homeassistant.local:8123"

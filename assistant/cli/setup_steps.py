@@ -17,21 +17,18 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import Tier
-from assistant.interfaces.device.registration import address_of
-from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest
-from assistant.setup.answers import DEMO, Answers, Gone, Person, Unclear, read_numbers
-from assistant.setup.cloud import four_lines, tell_about_live
+from assistant.setup.answers import DEMO, STYLES, Answers, Gone, Person, Unclear, read_numbers
+from assistant.setup.cloud import four_lines
 from assistant.setup.document import draft
+from assistant.setup.finishing import Openers, tiers_of, unrated_openers
 from assistant.setup.services import SetupServices
 from assistant.setup.sound_check import Reading, bar, lacking
+from assistant.setup.steps import try_gemini
 from assistant.sound.devices import wake_engine
-from assistant.tools.policy.choices import Ratings, may_open
 from audio.errors import AudioError
-from integrations.errors import IntegrationError, SignInAgain
+from integrations.errors import SignInAgain
 from integrations.gemini.key import doubtful, impossible
-from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.rest import check
 
 
@@ -94,24 +91,18 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
     problem = impossible(key)
     if problem:
         raise Failed(f"Nothing was written: {problem}", 2)
-    if doubtful(key):
-        console.print(doubtful(key), style="yellow", soft_wrap=True)
     if not settings.privacy.accept_cloud:
+        if doubtful(key):
+            console.print(doubtful(key), style="yellow", soft_wrap=True)
         console.print(
             "The key is saved. It isn't used until you agree: hearth setup --accept-cloud.",
             soft_wrap=True,
         )
         return
-    try:
-        await means.try_key(settings)
-    except SignInAgain:
-        raise
-    except IntegrationError as error:
-        console.print(f"Could not test the key: {error}", style="yellow")
-    else:
-        told = "[green]Google accepts the key[/] for {model}."
-        console.tell(told, model=" or ".join(settings.gemini.model), fold=True)
-        await tell_about_live(TerminalPerson(console).tell, means, settings)
+    async for found in try_gemini(means, settings):
+        if found.tone == "bad":
+            raise SignInAgain(found.text)
+        console.print(found.text, style=STYLES[found.tone], soft_wrap=True)
 
 
 _METER = 24  # width of the level meter in characters
@@ -186,17 +177,9 @@ _LATER = "hearth tools rate lists them"
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
     """Ask which of the possible openers are harmless, and return how many questions were asked.
     `person` is None if no question may be asked; then only the number of openers is printed."""
-    address = address_of(settings)
-    tls = address.verify_tls, address.ca_file
     try:
-        async with (
-            Store(settings.database, SystemClock()) as store,
-            HomeAssistant(address.url, address.token, *tls) as home,
-        ):
-            home.learn_openings(await store.openings())
-            ratings = Ratings(store)
-            await ratings.load()
-            things = [one for one in may_open(home.house) if one.entity_id not in ratings.tiers]
+        async with unrated_openers(settings) as openers:
+            things = openers.things
             if not things:
                 return 0
             if person is None:
@@ -210,21 +193,21 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
                 ) + f"{_LATER}."
                 console.print(told, soft_wrap=True)
                 return 0
-            await ratings.rate(await _asked(things, home.house, person))
+            await openers.rate(await _asked(openers, person))
             return 1
     except (ConfigError, StoreError) as error:
         console.print(f"Nothing was rated: {error}", soft_wrap=True)
         return 0
 
 
-async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
-    shown = things[:SHOWN]
+async def _asked(openers: Openers, person: Person) -> dict[str, Tier]:
+    things, shown = openers.things, openers.things[:SHOWN]
     person.tell("")
     person.tell("These could open the house or silence an alarm", "bold")
     person.tell("   Hearth asks you before using them. Which of them are harmless?")
     for number, one in enumerate(shown, 1):
-        area = house.areas.get(one.area_id or "")
-        place = f"  ({area.name})" if area else ""
+        area = openers.area_of(one)
+        place = f"  ({area})" if area else ""
         person.tell(f"   {number}  {one.name}{place}  {one.entity_id}")
     if len(things) > len(shown):
         person.tell(f"   and {len(things) - len(shown)} more; {_LATER}", "dim")
@@ -240,10 +223,5 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
         except Unclear as unclear:
             person.tell(str(unclear), "yellow")
             continue
-        if not chosen:
-            return {}
-        # A user who chose some of the entities has also decided about the others.
-        return {
-            one.entity_id: Tier.COMFORT if number in chosen else Tier.SECURE
-            for number, one in enumerate(shown, 1)
-        }
+        harmless = {one.entity_id for number, one in enumerate(shown, 1) if number in chosen}
+        return tiers_of(shown, harmless)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +16,14 @@ from assistant.config.schema import Settings
 from assistant.sound.devices import models_folder
 from audio.errors import AudioError
 from audio.wake import built_in_words, make_wake_engine
-from integrations.downloads import Download, is_right
+from integrations.downloads import (
+    Download,
+    Progress,
+    downloading_into,
+    fetch_together,
+    is_right,
+    web_client,
+)
 from integrations.errors import Refused
 from integrations.tls import address_allowed
 
@@ -256,6 +263,23 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
         Download(file.url, folder / name, file.size, file.digest, file.algorithm)
         for file, name in zip(entry.files, entry.file_names, strict=True)
     ]
+
+
+async def fetch_models(
+    entries: Iterable[ModelEntry],
+    folder: Path,
+    progress: Progress,
+    begun: Callable[[ModelEntry], None],
+) -> AsyncIterator[tuple[str, bool]]:
+    """Download models one after the other. Yields each name, and True if the model was downloaded
+    or False if it was already complete. `begun` is called before each download. Raises
+    IntegrationError."""
+    with downloading_into(folder):
+        async with web_client() as client:
+            for entry in entries:
+                begun(entry)
+                files = downloads_of(entry, folder)
+                yield entry.name, bool(await fetch_together(files, client, progress))
 
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:

@@ -177,6 +177,10 @@ class Person(Protocol):
         ...
 
 
+# The rich style of a finding, by its tone.
+STYLES: Mapping[str, str] = {"good": "green", "warn": "yellow", "bad": "red"}
+
+
 class Gone(Exception):
     """The terminal was closed or the input has ended."""
 

@@ -1,17 +1,23 @@
 """Questions 6 and 7 of setup: consent to Gemini, with a summary of its terms, and the key."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
 from assistant.config.schema import Settings
-from assistant.setup.answers import Answers, SetupQuestions, Unclear, is_skip, yes_or_no
+from assistant.setup.answers import (
+    STYLES,
+    Answers,
+    SetupQuestions,
+    Unclear,
+    is_skip,
+    yes_or_no,
+)
 from assistant.setup.document import draft
 from assistant.setup.services import SetupServices
-from integrations.errors import IntegrationError, SignInAgain
+from assistant.setup.steps import try_gemini
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.events import TokensUsed
-from integrations.gemini.key import doubtful, impossible
+from integrations.gemini.key import impossible
 from integrations.gemini.models import cost_usd, model_row
 
 COMMANDS_A_DAY = 50
@@ -125,31 +131,8 @@ async def _ask_for_key(
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
     """Try the key. Returns False only if Google rejects it, not if Google is unreachable."""
-    person = questions.person
-    vertex = bool(settings.gemini.vertex_project)
-    doubt = "" if vertex else doubtful(settings.gemini.api_key.get_secret_value())
-    if doubt:
-        person.tell(doubt, "yellow")
-    try:
-        await means.try_key(settings)
-    except SignInAgain as error:
-        person.tell(str(error), "red")
-        return False
-    except IntegrationError as error:
-        person.tell(f"Could not test the key: {error}", "yellow")
-        return True
-    what = "your Vertex AI credentials" if vertex else "the key"
-    person.tell(f"Google accepts {what} for {' or '.join(settings.gemini.model)}.", "green")
-    await tell_about_live(person.tell, means, settings)
-    return True
-
-
-async def tell_about_live(
-    tell: Callable[[str, str], None], means: SetupServices, settings: Settings
-) -> None:
-    """Try Gemini Live, and print the result with `tell`, which takes a text and its style."""
-    problems = await means.try_live(settings)
-    for problem in problems:
-        tell(problem, "yellow")
-    if not problems:
-        tell("Gemini Live works. For a test with speech, run hearth doctor --cloud.", "green")
+    well = True
+    async for found in try_gemini(means, settings):
+        questions.person.tell(found.text, STYLES[found.tone])
+        well = well and found.tone != "bad"
+    return well

@@ -14,6 +14,7 @@ from assistant.models.shelf import ModelEntry
 from assistant.setup.answers import (
     EVERYWHERE,
     LOOPBACK,
+    STYLES,
     Answers,
     Person,
     SetupQuestions,
@@ -27,9 +28,9 @@ from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.document import draft
 from assistant.setup.house import HouseQuestions
 from assistant.setup.services import HouseFacts, SetupServices
-from assistant.setup.sound_check import lacking, spoken, verdict
+from assistant.setup.sound_check import spoken
+from assistant.setup.steps import DeviceChoice, device_choices, findings_of, with_voices
 from assistant.sound.echo_plan import is_device
-from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 
 _LOCAL = (LOOPBACK, "::1", "localhost")
@@ -114,11 +115,8 @@ class SetupDialog:
             )
             if told != present or not self._again:
                 self._answers = replace(self._answers, languages=told)
-        settings = draft(self._present, self._answers)
-        if settings.voice.engine != "espeak":
-            voices = lacking(settings, settings.assistant.languages, self._known.values())
-            if voices:
-                self._answers = replace(self._answers, voices=voices)
+        if draft(self._present, self._answers).voice.engine != "espeak":
+            self._answers = with_voices(self._present, self._answers, self._known)
             problem = await self._means.fetch_voices(draft(self._present, self._answers))
             if problem:
                 self._person.tell(f"{problem} Until then, Hearth speaks with espeak-ng.", "yellow")
@@ -152,9 +150,6 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-_MOST = 9  # microphones or speakers listed; others can be set in the configuration
-
-
 async def try_sound(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
@@ -168,8 +163,8 @@ async def try_sound(
     except AudioError as error:
         person.tell(str(error), "yellow")
         return answers
-    microphones = [one for one in devices if one.kind == "input"][:_MOST]
-    speakers = [one for one in devices if one.kind == "output"][:_MOST]
+    microphones = device_choices(devices, "input", audio.input)
+    speakers = device_choices(devices, "output", audio.output)
     if not (microphones and speakers):
         lacks = "speaker" if microphones else "microphone"
         person.tell(
@@ -182,8 +177,8 @@ async def try_sound(
     tried = answers
     while True:
         settings = draft(present, tried)
-        _list("m", microphones, settings.audio.input, questions)
-        _list("s", speakers, settings.audio.output, questions)
+        _list("m", device_choices(devices, "input", settings.audio.input), questions)
+        _list("s", device_choices(devices, "output", settings.audio.output), questions)
         await _try(questions, means, settings)
         wish = await questions.ask(
             "Did you hear me? Enter keeps these two; m2 or s2 tries another; r tries again; or "
@@ -200,15 +195,11 @@ async def try_sound(
             tried = replace(tried, output=speakers[wish.speaker].name)
 
 
-def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQuestions) -> None:
-    said = [device.description or device.name for device in devices]
+def _list(sign: str, devices: Sequence[DeviceChoice], questions: SetupQuestions) -> None:
     for number, device in enumerate(devices, 1):
-        used = name in (device.name, device.description) or (name == "default" and device.default)
-        told = said[number - 1]
-        if said.count(told) > 1:
-            told = f"{told}  ({device.name})"
         muted = "  (muted)" if device.muted else ""
-        questions.person.tell(f"   {sign}{number} {'*' if used else ' '} {told}{muted}")
+        used = "*" if device.used else " "
+        questions.person.tell(f"   {sign}{number} {used} {device.label}{muted}")
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
@@ -225,13 +216,5 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
     except (AudioError, ConfigError) as error:
         person.tell(str(error), "red")
         return
-    well, sentence = verdict(reading.loudness)
-    person.tell(sentence, "green" if well else "yellow")
-    if reading.heard:
-        told = f'I heard "{spoken(reading.heard)}", with a score of {reading.score:.2f} out of 1.'
-        person.tell(told, "green")
-    else:
-        person.tell(
-            f'I didn\'t hear "{word}": the best score was {reading.score:.2f} out of 1.',
-            "yellow",
-        )
+    for found in findings_of(reading, settings.wake.words[0].model):
+        person.tell(found.text, STYLES[found.tone])
