@@ -265,15 +265,19 @@ def _as_temperature(command: ParsedCommand, house: House) -> ParsedCommand:
 
 def _named_there(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
     """Return the command for a device that is called by the word with which the person named its
-    kind: "the lamp upstairs", if one there is called "Lamp"."""
+    kind: "the lamp upstairs", if one there is called "Lamp". "The lights upstairs" and "every lamp
+    upstairs" are all of them."""
     domain = command.slots.get("domain")
     if not isinstance(domain, str) or command.entity_ids or not command.place:
+        return None
+    if mentions("everything", command.text):
         return None
     words = fold(command.text, marks=True).split()
     cut = find("except", command.text)
     words = [fold(word) for word in words[: cut[0] if cut else len(words)]]
     there = members(Target((), domain, command.area_id, command.floor_id), house)
-    called = [one for one in there if any(fold(name) in words for name in one.names)]
+    said = set(words) - _lamp_words()
+    called = [one for one in there if any(fold(name) in said for name in one.names)]
     found = tuple(
         (one, replace(command, area_id="", entity_ids=(one.entity_id,), name=one.name))
         for one in called

@@ -207,6 +207,13 @@ async def test_the_place_of_the_assistant_settles_a_doubled_name(brain: Make) ->
     assert turn.done == ('HassTurnOff {"area": "Bedroom", "domain": ["light"], "name": "Lamp"}')
 
 
+@pytest.mark.parametrize("words", ["all the lamps", "every lamp", "all lights"])
+async def test_all_of_a_kind_is_more_than_the_one_called_so(brain: Make, words: str) -> None:
+    """The bedroom has one lamp that is called "Lamp"."""
+    turn = await read(brain(), f"turn off {words} in the bedroom")
+    assert turn.done == 'HassTurnOff {"area": "Bedroom", "domain": ["light"]}'
+
+
 async def test_half_degrees_stay(brain: Make) -> None:
     turn = await read(brain(), "set the bedroom thermostat to 19.5 degrees")
     assert turn.calls[0].arguments["temperature"] == 19.5
