@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC
@@ -94,9 +95,9 @@ class House:
         one = Recording(name, "turn", at, "okay_nabu", 0.97, 1.0, turn_id)
         write(self.data / FOLDER, one, bytes(2 * SAMPLE_RATE))
 
-    def begin(self, work: Coroutine[Any, Any, T]) -> None:
+    def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start it on Hearth's own loop."""
-        asyncio.run_coroutine_threadsafe(work, self.loop)
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
 
 
 def settings_of(data: Path, port: int, **sections: dict[str, Any]) -> Settings:

@@ -53,14 +53,14 @@ def test_a_typed_sentence_is_done_in_the_house_and_stands_among_the_turns(
 
 
 def test_a_door_is_opened_with_the_pin_alone(console: Console, house: House) -> None:
-    house.begin(house.app.runner.ask("unlock the front door"))
+    asked = house.begin(house.app.runner.ask("unlock the front door"))
     asking = console.page.get_by_role("region", name="Waiting for confirmation")
     expect(asking.get_by_role("heading")).to_have_text("Unlock the front door?")
     assert states(house.app)["lock.front_door"] == "locked"
     asking.get_by_label("PIN").fill(PIN)
     asking.get_by_role("button", name="Yes").click()
     expect(asking).to_be_hidden()
-    house.do(house.app.runner.rest())
+    asked.result(30)
     assert states(house.app)["lock.front_door"].startswith("unlock")
     told = console.get("v1/turns?limit=1")[0]
     assert told["confirmation"]["verdict"] == "yes"
@@ -68,12 +68,13 @@ def test_a_door_is_opened_with_the_pin_alone(console: Console, house: House) -> 
 
 
 def test_a_no_leaves_the_door_as_it_is(console: Console, house: House) -> None:
-    house.begin(house.app.runner.ask("open the garage door"))
+    asked = house.begin(house.app.runner.ask("open the garage door"))
     asking = console.page.get_by_role("region", name="Waiting for confirmation")
     asking.get_by_role("button", name="No").click()
     expect(asking).to_be_hidden()
-    house.do(house.app.runner.rest())
-    assert console.get("v1/turns?limit=1")[0]["confirmation"]["verdict"] == "no"
+    asked.result(30)
+    told = console.get("v1/turns?limit=1")[0]
+    assert (told["heard"], told["confirmation"]["verdict"]) == ("open the garage door", "no")
     assert states(house.app)["cover.garage_door"] == "closed"
 
 
