@@ -386,7 +386,7 @@ async def serving_http(
         )
     routes = [
         health_route(health),
-        *console_routes(guard.ingress),
+        *console_routes(guard.ingress, language=settings.assistant.languages[0]),
         *api_routes(box, guard, own_version()),
         *more,
     ]

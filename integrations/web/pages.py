@@ -50,6 +50,7 @@ def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard
 
 FOLDER = Path(__file__).parent / "console"
 _INDEX = "index.html"
+_LANGUAGE = b'<html lang="en">'  # of the index, which words.js reads
 _PART = r"[a-z0-9][a-z0-9_-]*"
 # A file, possibly in a folder, but neither a hidden file nor one outside the console's folder.
 _FILE = re.compile(rf"({_PART}/){{0,3}}{_PART}(?P<kind>\.[a-z0-9]{{1,12}})")
@@ -73,11 +74,11 @@ _POLICY = (
 _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
-def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
+def console_routes(ingress: Ingress, folder: Path = FOLDER, language: str = "en") -> list[Route]:
     """Return the routes of the console's files, `/` and `/console/…`, which need no token because
     the files contain nothing about the house. `ingress` determines whether Home Assistant may show
-    the console in a frame."""
-    files = _Files(ingress, folder)
+    the console in a frame. The page is in `language` if the browser asks for none that it has."""
+    files = _Files(ingress, folder, language)
     return [
         Route("/", files.index, methods=["GET"]),  # Starlette adds HEAD
         Route("/console/{file:path}", files.file, methods=["GET"]),
@@ -85,9 +86,10 @@ def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
 
 
 class _Files:
-    def __init__(self, ingress: Ingress, folder: Path) -> None:
+    def __init__(self, ingress: Ingress, folder: Path, language: str) -> None:
         self._ingress = ingress
         self._folder = folder
+        self._language = f'<html lang="{language}">'.encode()
 
     async def index(self, request: Request) -> Response:
         return await self._answer(request, _INDEX, _TYPES[".html"])
@@ -103,6 +105,8 @@ class _Files:
             data = await asyncio.to_thread((self._folder / name).read_bytes)
         except OSError:
             return _missing()
+        if name == _INDEX:
+            data = data.replace(_LANGUAGE, self._language, 1)
         tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         headers = {"Cache-Control": "no-cache", "ETag": tag, **self._guarded(request)}
         if tag in _tags(request.headers.get("if-none-match", "")):

@@ -269,7 +269,7 @@ def test_settings_are_changed_at_once_and_elsewhere_too(console: Console) -> Non
     console.show("settings")
     page = console.page
     page.get_by_label("Volume").fill("0.6")
-    expect(page.locator("output").first).to_have_text("60 %")
+    expect(page.locator("output").first).to_have_text("60%")
     page.get_by_label("Wake word sensitivity").select_option("high")
     page.get_by_label("Profile").select_option("night")
     page.get_by_label("When", exact=True).select_option("own")

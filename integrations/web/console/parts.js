@@ -2,7 +2,7 @@
 
 import { el, show } from "./dom.js";
 import { icon } from "./icons.js";
-import { words } from "./words.js";
+import { LANGUAGES, choose, language, words } from "./words.js";
 
 /** A view: its heading, a sentence, and what follows. */
 export function page(title, lead, ...children) {
@@ -74,6 +74,15 @@ export function choice(options, value, attributes = {}) {
     Object.entries(options).map(([key, text]) => el("option", { value: key }, text)));
   made.value = value;
   return made;
+}
+
+/** The choice of the page's language, for this browser. */
+export function languages() {
+  const control = choice(LANGUAGES, language);
+  control.addEventListener("change", () => choose(control.value));
+  const place = field(words.shell.language, control);
+  place.classList.add("languages");
+  return place;
 }
 
 /** A sentence where there is nothing to show. */

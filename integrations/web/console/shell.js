@@ -6,7 +6,7 @@ import { confirmations } from "./confirmations.js";
 import { el, say, show } from "./dom.js";
 import { flame, icon } from "./icons.js";
 import { isAway, stands } from "./live.js";
-import { button, toast } from "./parts.js";
+import { button, languages, toast } from "./parts.js";
 import { again, link } from "./router.js";
 import { headline } from "./standing.js";
 import { words } from "./words.js";
@@ -99,7 +99,7 @@ function footer(signal) {
   on("standing", ({ version: number }) => number && say(version, words.shell.version(number)), signal);
   const name = words.people.signedIn[who()?.name] ?? who()?.name ?? "";
   return el("div", { class: "foot" },
-    el("p", {}, words.shell.signedIn(name)), version,
+    el("p", {}, words.shell.signedIn(name)), version, languages(),
     button(words.shell.signOut, signOut, { kind: "quiet", sign: "leave" }));
 }
 

@@ -3,7 +3,7 @@
 import { signIn } from "./api.js";
 import { el, say } from "./dom.js";
 import { flame } from "./icons.js";
-import { busy, field } from "./parts.js";
+import { busy, field, languages } from "./parts.js";
 import { words } from "./words.js";
 
 /** The page. `message`: why one has to sign in again. `done`: called once signed in. */
@@ -43,5 +43,6 @@ export function signInPage(message, done) {
       problem,
       send,
     ),
+    languages(),
   );
 }

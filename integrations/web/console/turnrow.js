@@ -20,7 +20,7 @@ export function turnRow(turn) {
 
 /** What was said, or why there is nothing. Announcements have no words but their own. */
 export function heardOf(turn) {
-  if (turn.heard) return turn.source === "text" ? turn.heard : `“${turn.heard}”`;
+  if (turn.heard) return turn.source === "text" ? turn.heard : words.now.heard(turn.heard);
   if (turn.source === "announcement") return words.turns.sources.announcement;
   if (turn.source === "job") return words.turns.sources.job;
   return turn.answer || turn.clauses?.length ? words.turns.erased : words.turns.silent;
@@ -34,8 +34,8 @@ export function answerOf(turn) {
 function tags(turn) {
   const first = firstSound(turn.timeline ?? {});
   return [
-    turn.error && badge(turn.error.kind.replaceAll("_", " "), "bad"),
-    turn.mark && badge(turn.mark, "warn"),
+    turn.error && badge(words.errors[turn.error.kind] ?? turn.error.kind.replaceAll("_", " "), "bad"),
+    turn.mark && badge(words.turn.marks[turn.mark] ?? turn.mark, "warn"),
     first !== null && el("span", {}, words.turns.firstSound(span(first))),
     turn.brain && el("span", {}, turn.brain),
     turn.source !== "voice" && !["announcement", "job"].includes(turn.source) && el("span", {}, words.turns.sources[turn.source] ?? turn.source),

@@ -1,352 +1,61 @@
-// Every text of the page, in English. A translation is this file in another language.
+// The texts of the page in the language of the person who reads it. What a translation lacks is
+// shown in English.
 
-const LOCALE = "en-GB";
-const plural = (number, one, many) => `${number.toLocaleString(LOCALE)} ${number === 1 ? one : many}`;
+import { words as english } from "./words/en.js";
 
-export const words = {
-  name: "Hearth",
-  locale: LOCALE,
-  today: "Today",
-  yesterday: "Yesterday",
-  cancel: "Cancel",
-  save: "Save",
-  needs: (scope) => `Your token needs the “${scope}” scope to do this.`,
-  lasts: {
-    seconds: (n) => `${n} s`,
-    minutes: (n) => `${n} min`,
-    hours: (h, m) => (m ? `${h} h ${m} min` : `${h} h`),
-    days: (n) => plural(n, "day", "days"),
-  },
+/** The languages of the page under their own names. Each has a file in `words/`. */
+export const LANGUAGES = { en: "English", es: "Español" };
 
-  away: {
-    banner: "Hearth isn’t responding. This page will keep trying to connect.",
-    back: "Hearth is back.",
-    request: "Hearth isn’t responding. Check that it is running, then try again.",
-    strange: (status) => `Hearth returned error ${status} without an explanation. Check its log.`,
-    page: "Something went wrong on this page. Reload it.",
-  },
+const KEPT_AS = "language"; // in the browser's storage
 
-  shell: {
-    skip: "Skip to content",
-    pages: "Pages",
-    more: "More",
-    mute: "Mute",
-    unmute: "Unmute",
-    muteLong: "Mute the microphone",
-    unmuteLong: "Unmute the microphone",
-    signOut: "Sign out",
-    signedIn: (name) => `Signed in as ${name}`,
-    version: (number) => `Hearth ${number}`,
-  },
+/** The language of the page: what the person chose in this browser, else the first of the browser's
+ * languages that the page has, else the language of the house, which the box writes into the page. */
+export const language = chosen();
 
-  signIn: {
-    title: "Sign in",
-    lead: "This is your voice assistant’s console. It shows what was said at home, so only you should see it.",
-    token: "Token",
-    hint: "Run `hearth link` on the device to get a sign-in link, or enter a token.",
-    button: "Sign in",
-    badCode: "That link has expired or was already used. Run `hearth link` for a new one.",
-    badToken: "This token isn’t valid.",
-    ended: "You’ve been signed out. Sign in again to continue.",
-  },
+/** The language as the browser has it, with a region such as "en-GB", for dates and numbers. */
+export const locale = navigator.languages.find((one) => base(one) === language) ?? language;
 
-  states: {
-    idle: ["Ready", "Type a command below."],
-    waking: ["Listening", "Say a command."],
-    listening: ["Listening", "Go ahead, Hearth can hear you."],
-    thinking: ["Thinking", "Working out what you said."],
-    confirming: ["Asking", "Waiting for confirmation."],
-    speaking: ["Speaking", "Answering."],
-    follow_up: ["Still listening", "Answer without the wake word."],
-    fault: ["No microphone", "You can still type. Hearth will keep looking for a microphone."],
-    muted: ["Muted", "Hearth can’t hear you until you unmute the microphone."],
-    away: ["Offline", "Hearth isn’t responding."],
-    unknown: ["Loading", "Checking the current state."],
-    deaf: ["No microphone", "You can still type. Hearth will keep looking for a microphone."],
-  },
-  stateWords: (word) => `Say “${word}”.`,
+export const words = language === "en" ? english : filled(english, await translated());
 
-  now: {
-    title: "Now",
-    stop: "Stop",
-    listen: "Listen",
-    listening: "Listening now.",
-    stopped: "Stopped.",
-    timers: "Timers",
-    noTimers: "No timers. Say “set a timer for ten minutes”.",
-    turns: "Recent turns",
-    noTurns: "No turns yet. Say or type a command.",
-    allTurns: "All turns",
-    allTimers: "All timers",
-    heard: (text) => `“${text}”`,
-    answered: (text) => `→ ${text}`,
-  },
+document.documentElement.lang = language;
 
-  ask: {
-    title: "Type a command",
-    label: "Command",
-    placeholder: "Turn on the kitchen light",
-    send: "Send",
-    working: "Working on it",
-    note: "The answer appears here and isn’t spoken. If something needs confirmation, Hearth asks at the top of the page.",
-    noteForPrograms: "The answer appears here and isn’t spoken. Commands that need confirmation don’t work with this sign-in.",
-    nothing: "Hearth didn’t answer.",
-    details: "Details",
-  },
+/** Show the page in another language from now on. */
+export function choose(name) {
+  try {
+    localStorage.setItem(KEPT_AS, name);
+  } catch {
+    return; // a browser that stores nothing
+  }
+  location.reload();
+}
 
-  confirm: {
-    title: "Waiting for confirmation",
-    question: (text) => `Waiting for confirmation: ${text}`,
-    yes: "Yes",
-    no: "No",
-    pin: "PIN",
-    phone: "You can also answer on your phone.",
-    notYours: "Only an administrator, or the person who gave the command, can answer.",
-    verdicts: { yes: "You said yes.", no: "You said no.", silence: "Nobody answered.", unclear: "The answer was unclear, so nothing was done.", new_command: "Someone gave a new command instead." },
-    tiers: { read: "read-only", comfort: "ordinary", costly: "costly", secure: "security-sensitive" },
-  },
+function chosen() {
+  const wanted = [kept(), ...navigator.languages, document.documentElement.lang];
+  return wanted.map(base).find((one) => one in LANGUAGES) ?? "en";
+}
 
-  turns: {
-    title: "Turns",
-    lead: "What was said, what Hearth did, and how long it took.",
-    empty: "No turns yet. They appear here as you talk to Hearth.",
-    more: "Show older turns",
-    end: "There are no older turns.",
-    erased: "This transcript has been erased.",
-    silent: "No transcript.",
-    firstSound: (time) => `${time} to the first sound`,
-    sources: { voice: "spoken", follow_up: "follow-up", barge_in: "interruption", text: "typed", announcement: "announcement", job: "background work" },
-    noBrain: "no brain",
-  },
+function kept() {
+  try {
+    return localStorage.getItem(KEPT_AS) ?? "";
+  } catch {
+    return "";
+  }
+}
 
-  turn: {
-    title: "Turn",
-    back: "All turns",
-    said: "Conversation",
-    cutAt: (text) => `Cut off after: “${text}”`,
-    verdict: { yes: "answered yes", no: "answered no", silence: "no answer", unclear: "unclear answer", new_command: "new command instead" },
-    by: (caller) => `by ${caller}`,
-    rating: "Was it right?",
-    marks: { "": "Right", wrong: "Wrong", misheard: "Misheard" },
-    marked: { "": "Mark removed.", wrong: "Marked as wrong.", misheard: "Marked as misheard." },
-    listen: "Recording",
-    waterfall: "Timings",
-    noTimes: "No timings were recorded for this turn.",
-    stage: "Stage",
-    when: "When",
-    took: "Duration",
-    at: (time) => `at ${time}`,
-    longest: (stage, time) => `The longest stage was ${stage} (${time}).`,
-    calls: "Tool calls",
-    noCalls: "No tools were called.",
-    arguments: "Arguments",
-    confirmedBy: (who) => `confirmed by ${who}`,
-    figures: "Details",
-    brain: "Brain",
-    model: "Model",
-    language: "Language",
-    cost: "Cost",
-    estimated: "estimated",
-    tokens: "Tokens (in, out)",
-    id: "Turn ID",
-    noMessage: "The error message has been erased.",
-  },
-  stages: {
-    speech: "speech", pause: "pause", connection: "connection", upload: "upload", recognition: "recognition",
-    house: "house", first_words: "first words", voice: "voice", answer: "answer", wake: "wake word", rest: "other",
-  },
-  statuses: { done: "done", failed: "failed", not_observed: "not observed", timeout: "timed out", not_run: "not run", unknown: "unknown", started: "in progress" },
-  decisions: { allowed: "allowed", confirmed: "confirmed", needs_confirmation: "needs confirmation", denied: "denied" },
+function base(name) {
+  return name.toLowerCase().split("-")[0];
+}
 
-  timers: {
-    title: "Timers",
-    lead: "Timers, alarms and reminders. They survive a restart.",
-    empty: "No timers, alarms or reminders. Set one here, or say “set a timer for ten minutes”.",
-    end: "Cancel",
-    endLong: (name) => `Cancel ${name}`,
-    ended: "Cancelled.",
-    set: "New timer",
-    kind: "Kind",
-    kinds: { timer: "Timer", alarm: "Alarm", reminder: "Reminder", request: "Request", command: "Command" },
-    minutes: "Minutes",
-    at: "At",
-    name: "Name",
-    optional: "optional",
-    text: "Text",
-    button: "Set",
-    done: "Added.",
-    states: { runs: "running", paused: "paused", rings: "ringing" },
-    due: (time) => `due ${time}`,
-    repeats: "repeats",
-  },
+async function translated() {
+  try {
+    return (await import(`./words/${language}.js`)).words;
+  } catch {
+    return {}; // the box is away: it is said in English
+  }
+}
 
-  house: {
-    title: "House",
-    lead: "What Hearth can do, how risky each action is, and which rule applies.",
-    find: "Find a tool",
-    found: (n) => plural(n, "tool", "tools"),
-    none: "No matching tools.",
-    empty: "No tools are available. Home Assistant is unreachable or doesn’t expose any entities.",
-    down: "unreachable",
-    waits: "run `hearth tools approve` to use it",
-    hidden: "hidden from the model",
-    rule: (rule) => `rule: ${rule}`,
-    rules: {
-      "by-target": "depends on what it acts on", "read-only": "only reads data", "built-in": "built into Hearth, with its own rules",
-      script: "a script, which can act on anything", "runs-on": "keeps running by itself",
-    },
-    openers: "Entities that may open something",
-    openersLead: "Judging by their names or by earlier use, these entities may open a door or silence an alarm. Hearth asks before using one until you rate it as harmless.",
-    openersRate: { comfort: "Harmless", secure: "Keep asking" },
-    openersRateLong: { comfort: (name) => `${name} is harmless`, secure: (name) => `Keep asking about ${name}` },
-    openersStates: { none: "Asks first", comfort: "Harmless", costly: "Costly", secure: "Asks first (your choice)" },
-    openersSeen: (what) => `opened ${what} before`,
-    openersDone: { comfort: "Rated as harmless. Hearth no longer asks first.", secure: "Hearth will keep asking first." },
-    parameters: "Parameters",
-    losses: "Schema details not shown to the model",
-    tierHint: { read: "Only reads data. Runs without asking.", comfort: "Everyday actions. They run immediately.", costly: "Could waste energy or cause harm. Hearth may ask first.", secure: "Doors and alarms. Hearth asks for confirmation or a PIN." },
-    names: { hearth: "Hearth", home_assistant: "Home Assistant" },
-  },
-
-  memory: {
-    title: "Memory",
-    lead: "What people asked Hearth to remember. You can correct or delete each entry.",
-    empty: "No memories yet. Say “remember that the bins go out on Tuesday”.",
-    correct: "Correct",
-    correctLong: (text) => `Correct: ${text}`,
-    forget: "Forget",
-    forgetLong: (text) => `Forget: ${text}`,
-    forgetOne: "Forget this?",
-    forgotten: "Forgotten.",
-    corrected: "Corrected.",
-    all: "Forget everything",
-    allSure: "Forget everything?",
-    allText: "This erases everything Hearth remembers. It can’t be undone.",
-    allDone: (n) => `Forgot ${plural(n, "fact", "facts")}.`,
-    text: "Fact",
-    by: (name) => `from ${name}`,
-    about: (name) => `about ${name}`,
-    since: (time) => `since ${time}`,
-    sensitive: "private",
-  },
-
-  costs: {
-    title: "Costs",
-    lead: "Cloud costs, calculated from Hearth’s price table. Local brains are free.",
-    today: "Today",
-    cap: (sum) => `of ${sum} a day`,
-    noCap: "no daily limit",
-    reached: "Daily limit reached: local brains answer until midnight.",
-    week: "Last 7 days",
-    month: "Last 30 days",
-    chart: "Cost by day",
-    capLine: (sum) => `limit ${sum}`,
-    capAbove: (sum) => `The daily limit of ${sum} is too high to show in this chart.`,
-    sum: (sum, turns) => `${sum} for ${plural(turns, "turn", "turns")}`,
-    none: "No costs in this period.",
-    byBrain: "By brain and model",
-    columns: { brain: "Brain", model: "Model", turns: "Turns", tokens: "Tokens (in, out)", cost: "Cost" },
-    daily: "Daily costs",
-    estimated: "~ includes estimates, for turns whose tokens Gemini didn’t all report.",
-    day: "Day",
-  },
-
-  shares: {
-    title: "Commands in the last 7 days",
-    none: "No commands in the last 7 days.",
-    of: (n) => `of ${plural(n, "command", "commands")}`,
-    names: { right: "right", corrected: "corrected", refused: "refused", misheard: "misheard", failed: "failed" },
-    hint: "A command counts as right if it didn’t fail and wasn’t refused, corrected, or marked as wrong or misheard.",
-  },
-
-  health: {
-    title: "Health",
-    lead: "Current state and recent problems.",
-    ok: "Everything works",
-    degraded: "Working, with problems",
-    dead: "Not listening or answering",
-    since: (time) => `listening since ${time}`,
-    notListening: "not listening yet",
-    doctor: "Doctor",
-    doctorLead: "Checks the microphone, voice, Home Assistant, network, disk and more. Takes a few seconds.",
-    examine: "Run the checks",
-    cloud: "Test Gemini",
-    cloudSure: "Test Gemini?",
-    cloudText: "This sends Gemini a description of your home, as every turn does, and a few questions in a synthetic voice. It takes up to a minute and costs up to 0.05 USD.",
-    cloudRuns: "Testing Gemini. This takes up to a minute.",
-    cloudDone: (live, cost) => `${live ? "Gemini Live answered" : "Gemini Live did not answer"}. The test cost ${cost}.`,
-    examining: "Running the checks. This takes a few seconds.",
-    examined: (bad, warn) => bad ? `${plural(bad, "check failed", "checks failed")}, ${plural(warn, "warning", "warnings")}.` : warn ? `No check failed; ${plural(warn, "warning", "warnings")}.` : "All checks passed.",
-    status: { ok: "ok", warn: "warning", fail: "failed" },
-    faults: "Problems in the last 30 days",
-    noFaults: "No problems in the last 30 days.",
-    lasts: "ongoing",
-    lasted: (span) => `for ${span}`,
-    settled: "until Hearth restarted",
-  },
-
-  level: {
-    title: "Microphone",
-    meter: "Level",
-    none: "The microphone is muted or not connected.",
-    clipped: "Too loud: move the microphone away or lower its gain.",
-    quiet: "Very quiet. Check that this is the right microphone.",
-    fine: "The level is good.",
-    loudness: "now",
-    peak: "peak",
-    floor: "noise",
-    text: (db) => `${db} decibels`,
-  },
-
-  people: {
-    title: "People",
-    lead: "Each link signs one browser in. Family members give commands, confirm their own, and set timers. Guests can use ordinary devices until their time is up.",
-    role: "The link is for",
-    roles: { family: "a family member", guest: "a guest", owner: "an administrator", token: "a token’s owner" },
-    signedIn: { "http:admin": "an administrator", "http:family": "a family member", "http:guest": "a guest" },
-    name: "Name",
-    nameHint: "Shown only here, so that you know whose browser it is.",
-    hours: "Hours",
-    make: "Create a link",
-    link: "Open this link on the other device within ten minutes. It works once.",
-    copy: "Copy",
-    copied: "Copied.",
-    own: "this browser",
-    until: (date) => `until ${date}`,
-    end: "Sign out",
-    endLong: (name) => `Sign out ${name}`,
-    ended: "Signed out.",
-  },
-
-  settings: {
-    title: "Settings",
-    lead: "Changes take effect immediately and are saved.",
-    saved: "Saved.",
-    sound: "Voice",
-    volume: "Volume",
-    speed: "Speed",
-    listening: "Listening",
-    muted: "Microphone muted",
-    mutedHint: "While this is on, Hearth can’t hear you.",
-    sensitivity: "Wake word sensitivity",
-    sensitivities: { low: "Low", normal: "Normal", high: "High" },
-    followUp: "Keep listening after an answer",
-    followUps: { question: "If it asks a question", always: "Always", never: "Never" },
-    behaviour: "Behaviour",
-    profile: "Profile",
-    quiet: "Quiet hours",
-    quietWhen: "When",
-    quiets: { off: "Never", own: "Every day" },
-    from: "From",
-    to: "To",
-    mode: "Policy",
-    modes: { trusting: "Trusting", normal: "Normal", ask: "Always ask", guest: "Guest" },
-    modeHints: {
-      trusting: "Asks less often. Doors still need confirmation.",
-      normal: "Runs everyday actions. Asks before costly or security-sensitive ones.",
-      ask: "Asks before every change.",
-      guest: "For visitors: what they say isn’t stored, and memories stay private.",
-    },
-    profileNone: "None",
-  },
-};
+/** The one text with the gaps of the other filled. */
+function filled(whole, own) {
+  if (whole === null || typeof whole !== "object" || Array.isArray(whole)) return own ?? whole;
+  return Object.fromEntries(Object.entries(whole).map(([key, text]) => [key, filled(text, own?.[key])]));
+}

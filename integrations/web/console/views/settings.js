@@ -3,6 +3,7 @@
 import { get, may, post } from "../api.js";
 import { on } from "../bus.js";
 import { el, say } from "../dom.js";
+import { decimal, percent } from "../formats.js";
 import { stands } from "../live.js";
 import { busy, card, choice, field, page, toast } from "../parts.js";
 import { people } from "../people.js";
@@ -15,8 +16,8 @@ export async function open({ signal }) {
   const [live, state] = await Promise.all([get("v1/settings", { signal }), get("v1/state", { signal })]);
   const allowed = may("admin");
   const rows = {
-    volume: slider(text.volume, live.volume, { min: 0, max: 1, step: 0.05, unit: (value) => `${Math.round(value * 100)} %` }, keep("volume")),
-    speed: slider(text.speed, live.speed, { min: 0.5, max: 2, step: 0.05, unit: (value) => `${value.toFixed(2)} ×` }, keep("speed")),
+    volume: slider(text.volume, live.volume, { min: 0, max: 1, step: 0.05, unit: percent }, keep("volume")),
+    speed: slider(text.speed, live.speed, { min: 0.5, max: 2, step: 0.05, unit: (value) => `${decimal(value, 2)} ×` }, keep("speed")),
     sensitivity: select(text.sensitivity, live.sensitivity, text.sensitivities, keep("sensitivity")),
     follow_up: select(text.followUp, live.follow_up, text.followUps, keep("follow_up")),
     profile: select(text.profile, live.profile, { none: text.profileNone }, keep("profile")),

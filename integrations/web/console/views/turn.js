@@ -36,12 +36,12 @@ function transcript(told) {
     asked && el("div", { class: "bubble theirs", lang: told.language },
       el("p", {}, asked.asked ?? words.turns.erased),
       el("p", { class: "under" }, badge(words.turn.verdict[asked.verdict] ?? asked.verdict, asked.verdict === "yes" ? "good" : "warn"),
-        asked.heard && el("span", {}, `“${asked.heard}”`))),
+        asked.heard && el("span", {}, words.now.heard(asked.heard)))),
     answer && el("div", { class: "bubble theirs", lang: told.language },
       el("p", {}, answer),
       told.cut_at && el("p", { class: "under" }, words.turn.cutAt(told.cut_at))),
     told.error && el("p", { class: "problem" },
-      badge(told.error.kind.replaceAll("_", " "), "bad"), told.error.message ?? words.turn.noMessage),
+      badge(words.errors[told.error.kind] ?? told.error.kind.replaceAll("_", " "), "bad"), told.error.message ?? words.turn.noMessage),
     !told.heard && !answer && !told.error && empty(words.turns.erased));
 }
 

@@ -155,6 +155,15 @@ async def test_the_real_page_can_be_loaded_under_its_policy() -> None:
             assert (await asking.get(f"/{address}")).status_code == 200, address
 
 
+@pytest.mark.parametrize("language", ["en", "es", "vi"])
+async def test_the_page_names_the_language_of_the_house(language: str) -> None:
+    app = web_app(console_routes(Ingress("off"), language=language))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as asking:
+        for path in ("/", "/console/index.html"):
+            assert f'<html lang="{language}">' in (await asking.get(path)).text
+
+
 # On loopback only this machine's names are accepted, against DNS rebinding.
 
 
