@@ -40,10 +40,11 @@ def setup_services(
     async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
         await fetch_entries(entries, folder, {}, console)
 
-    return SetupServices(fetch, _try_live, verify_tls=verify_tls, ca_file=ca_file)
+    return SetupServices(fetch, try_live, verify_tls=verify_tls, ca_file=ca_file)
 
 
-async def _try_live(settings: Settings) -> Sequence[str]:
+async def try_live(settings: Settings) -> Sequence[str]:
+    """Open a session with Gemini Live as a turn does, and return its problems."""
     # Import this only if needed, because it loads everything that a turn needs.
     from assistant.doctor.cloud import probe_setup
 

@@ -235,6 +235,7 @@ class Answers:
     voice_engine: str | None = None
     voices: Mapping[str, str] | None = None  # language -> Piper voice, for languages without one
     wake_word: str | None = None
+    wake_sensitivity: str | None = None
     input: str | None = None  # a name from `hearth devices`
     output: str | None = None
     accept_cloud: bool | None = None
@@ -256,6 +257,7 @@ class Answers:
             ("assistant", "languages"): None if self.languages is None else [*self.languages],
             ("voice", "engine"): self.voice_engine,
             ("wake", "words"): None if self.wake_word is None else [self.wake_word],
+            ("wake", "sensitivity"): self.wake_sensitivity,
             ("audio", "input"): self.input,
             ("audio", "output"): self.output,
             ("privacy", "accept_cloud"): self.accept_cloud,

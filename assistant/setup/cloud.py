@@ -1,6 +1,6 @@
 """Questions 6 and 7 of setup: consent to Gemini, with a summary of its terms, and the key."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 from assistant.config.schema import Settings
@@ -45,21 +45,51 @@ def price_of_a_day(settings: Settings, on: date | None = None) -> float:
     return COMMANDS_A_DAY * cost_usd(row, ONE_COMMAND, on)
 
 
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """Terms to which a person agrees by using Gemini, besides what leaves the home."""
+
+    whom: str
+    models: tuple[str, ...]
+    commands: int  # per day, for the price
+    price_usd: float  # of these commands
+    cap_usd: float  # most that Hearth spends per day
+    terms: str  # a web page
+    project: str  # of Vertex AI, or ""; without one, Google may use what an unpaid key sends
+
+
+def disclosure(settings: Settings, on: date | None = None) -> Disclosure:
+    gemini = settings.gemini
+    project = gemini.vertex_project
+    return Disclosure(
+        whom=f"Google's Vertex AI in {gemini.vertex_location}"
+        if project
+        else "Google's Gemini API",
+        models=(*gemini.model, gemini.once_model),
+        commands=COMMANDS_A_DAY,
+        price_usd=price_of_a_day(settings, on),
+        cap_usd=settings.limits.daily_cost_usd,
+        terms=CLOUD_TERMS if project else TERMS,
+        project=project,
+    )
+
+
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
     """Return four lines about Gemini: what is sent, to whom, at what price and on which terms."""
-    gemini, cap = settings.gemini, settings.limits.daily_cost_usd
-    whom = "Google's Gemini API"
-    terms = f"with an unpaid key, Google may use what you send to improve its products: {TERMS}"
-    if gemini.vertex_project:
-        whom = f"Google's Vertex AI in {gemini.vertex_location}"
-        terms = f"those of your project {gemini.vertex_project}: {CLOUD_TERMS}"
+    told = disclosure(settings, on)
+    terms = f"those of your project {told.project}: {told.terms}"
+    if not told.project:
+        terms = (
+            "with an unpaid key, Google may use what you send to improve its products: "
+            f"{told.terms}"
+        )
     return (
         "What leaves your home: the audio of each sentence after the wake word, the names and "
         "states of what you expose in Home Assistant, the results of actions, and a camera's "
         "picture if you ask about one.",
-        f"Who gets it: {whom} ({', '.join(gemini.model)}, {gemini.once_model}).",
-        f"What it costs: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
-        f"commands a day (an estimate). Hearth spends at most {cap:.2f} USD a day "
+        f"Who gets it: {told.whom} ({', '.join(told.models)}).",
+        f"What it costs: about {told.price_usd:.2f} USD for {told.commands} "
+        f"commands a day (an estimate). Hearth spends at most {told.cap_usd:.2f} USD a day "
         "(limits.daily_cost_usd).",
         f"Which terms apply: {terms}",
     )

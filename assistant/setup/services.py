@@ -24,6 +24,7 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.discovery import FoundHome, find_homes
 from integrations.home_assistant.registry import read_areas
 from integrations.home_assistant.rest import check, reach
+from integrations.home_assistant.sign_in import long_lived_token
 
 # Fetches models into a folder and shows its progress; raises IntegrationError.
 Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
@@ -83,6 +84,11 @@ class SetupServices:
         except (IntegrationError, TypeError):
             pass  # the address and the token work; `hearth doctor` reports other problems
         return HouseFacts(instance.name, instance.version, language, rooms)
+
+    async def sign_in(self, url: str, code: str, page: str) -> str:
+        """Return a long-lived token for a code from Home Assistant's own page. `page` is the
+        address of the page that asked for the code. Raises IntegrationError."""
+        return await long_lived_token(url, code, page, self._verify_tls, self._ca_file)
 
     async def fetch_voices(self, settings: Settings) -> str:
         """Download the missing voices. Returns a sentence about what failed, or ""."""

@@ -67,8 +67,10 @@ class SigningIn:
     """`/v1/session`: signs a browser in with a token or a one-time link, and signs it out. Every
     session starts with a new id."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, *, setting_up: bool = False) -> None:
+        """`setting_up` is True if this server leads through the first run."""
         self._guard = guard
+        self._setting_up = setting_up
         self._one_code_at_a_time = asyncio.Lock()
 
     def paths(self) -> Sequence[Path]:
@@ -152,7 +154,9 @@ class SigningIn:
 
     def _who(self, call: Call) -> dict[str, Any]:
         caller = call.caller
-        return {"name": caller.name, "scopes": [one for one in _SCOPES if caller.may(one)]}
+        scopes = [one for one in _SCOPES if caller.may(one)]
+        told = {"name": caller.name, "scopes": scopes}
+        return {**told, "setting_up": True} if self._setting_up else told
 
     async def _sign_out(self, call: Call) -> Response:
         await self._guard.sessions.end(sent_session(call.request))

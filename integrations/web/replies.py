@@ -61,6 +61,7 @@ class SessionReply(HttpReply):
 
     name: str  # as in the journal, such as "http:admin"
     scopes: list[Scope]  # all its scopes; `admin` includes every scope
+    setting_up: bool = False  # True while the server leads through the first run
 
 
 class LinkReply(HttpReply):

@@ -31,7 +31,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def google(monkeypatch: pytest.MonkeyPatch) -> "Google":
     google = Google()
     monkeypatch.setattr(services, "try_key", google.try_key)
-    monkeypatch.setattr(setup_steps, "_try_live", google.try_live)
+    monkeypatch.setattr(setup_steps, "try_live", google.try_live)
     return google
 
 
