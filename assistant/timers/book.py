@@ -274,6 +274,22 @@ class ProgramTimers:
             raise NotKept(f"Not cancelled, because that cannot be saved: {error}") from error
         return False
 
+    async def snooze(self, timer_id: str, seconds: float) -> dict[str, Any] | None:
+        """Silence a ringing timer, which rings again in `seconds`, and return it as `row_of` does.
+        Returns None if there is no timer with that id. Raises NotPossible if it isn't ringing, and
+        NotKept."""
+        try:
+            for timer in await self._book.all():
+                if timer.id != timer_id:
+                    continue
+                if not is_over(timer, self._now()):
+                    raise NotPossible("That timer isn't ringing.")
+                later = await self._book.add(timer, seconds)
+                return None if later is None else row_of(later, self._now())
+        except StoreError as error:
+            raise NotKept(f"Not snoozed, because that cannot be saved: {error}") from error
+        return None
+
     def next(self) -> tuple[datetime | None, int]:
         """Return the time at which the next timer will ring, or None, and the number of timers,
         alarms and reminders that are set."""

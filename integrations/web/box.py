@@ -22,6 +22,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
     RateRequest,
+    SnoozeRequest,
     TimerRequest,
 )
 
@@ -253,6 +254,11 @@ class Box(Protocol):
 
     async def end_timer(self, timer_id: str, caller: Caller) -> None:
         """Cancel a timer. Raises Unknown."""
+
+    async def snooze_timer(
+        self, timer_id: str, wanted: SnoozeRequest, caller: Caller
+    ) -> Mapping[str, Any]:
+        """Silence a ringing timer until later, and return it. Raises Unknown and NotPossible."""
 
     def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """Return the calls that are waiting for confirmation."""

@@ -232,6 +232,12 @@ class TimerRequest(Wish):
     language: LanguageTag | None = None
 
 
+class SnoozeRequest(Wish):
+    """The body of `POST /v1/timers/{id}/snooze`."""
+
+    minutes: Annotated[int, Field(ge=1, le=120), Whole] = 9
+
+
 class LiveRequest(Wish):
     """The body of `POST /v1/settings`: any settings that can be changed at run time."""
 

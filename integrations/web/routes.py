@@ -38,6 +38,7 @@ from integrations.web.requests import (
     ModeRequest,
     MuteRequest,
     RateRequest,
+    SnoozeRequest,
     TimerRequest,
 )
 from integrations.web.stream import EventStreams
@@ -156,6 +157,12 @@ def _timer_paths(box: Box) -> Sequence[Path]:
         Path(
             *("DELETE", "/v1/timers/{id}", "speak", "Cancel a timer, alarm, reminder or request."),
             *(lambda call: box.end_timer(call.name, call.caller), 204),
+            problems={**GONE, **STORE},
+        ),
+        Path(
+            *("POST", "/v1/timers/{id}/snooze", "speak", "Silence a ringing timer until later."),
+            *(lambda call: box.snooze_timer(call.name, call.wanted, call.caller), 200, TimerReply),
+            body=SnoozeRequest,
             problems={**GONE, **STORE},
         ),
         Path(

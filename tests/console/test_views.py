@@ -1,7 +1,6 @@
 """Tests of each view of a month of a household's life, and of the actions in it."""
 
 import re
-from datetime import datetime
 
 import pytest
 from playwright.sync_api import expect
@@ -137,47 +136,6 @@ def test_a_recording_can_be_played_where_there_is_one(console: Console, house: H
         """sound => { sound.muted = true; return sound.play().then(() => sound.duration); }"""
     )
     assert played == pytest.approx(1.0, abs=0.05)
-
-
-def test_a_timer_is_set_runs_down_and_is_ended(console: Console) -> None:
-    console.show("timers")
-    page = console.page
-    page.get_by_label("Minutes").fill("10")
-    page.get_by_label("Name").fill("soup")
-    page.get_by_role("button", name="Set", exact=True).click()
-    row = page.locator(".timerrow", has_text="soup")
-    expect(row).to_contain_text(re.compile(r"(9:5\d|10:00)"))
-    expect(row.locator(".left")).to_have_text(re.compile("9:5[0-8]"))  # it runs by itself
-    page.get_by_role("button", name="Cancel soup").click()
-    expect(row).to_have_count(0)
-    assert console.get("v1/timers") == []
-
-
-def test_an_alarm_and_a_reminder_are_set_for_a_time(console: Console) -> None:
-    at = "06:45" if 8 <= datetime.now().hour < 20 else "14:45"  # hours away: it is not due here
-    console.show("timers")
-    page = console.page
-    for kind, label, words in (
-        ("alarm", "Name", "early"),
-        ("reminder", "Text", "Water the figs"),
-    ):
-        page.get_by_label("Kind", exact=True).select_option(kind)
-        page.get_by_label("At", exact=True).fill(at)
-        page.get_by_label(label).fill(words)
-        page.get_by_role("button", name="Set", exact=True).click()
-        expect(page.locator(".timerrow", has_text=words)).to_contain_text(at)
-    assert {one["kind"] for one in console.get("v1/timers")} == {"alarm", "reminder"}
-    for words in ("early", "Water the figs"):
-        page.get_by_role("button", name=f"Cancel {words}").click()
-        expect(page.locator(".timerrow", has_text=words)).to_have_count(0)
-
-
-def test_a_time_that_cannot_be_is_told_in_the_boxs_own_words(console: Console) -> None:
-    console.show("timers")
-    console.page.get_by_label("Name").fill("x" * 60)
-    console.page.get_by_label("Minutes").evaluate("one => { one.max = ''; one.value = 99999999 }")
-    console.page.get_by_role("button", name="Set", exact=True).click()
-    expect(console.page.locator(".toast.bad")).to_contain_text("seconds")
 
 
 def test_the_house_shows_every_tool_with_tier_and_rule(console: Console) -> None:

@@ -42,6 +42,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
     RateRequest,
+    SnoozeRequest,
     TimerRequest,
 )
 
@@ -52,6 +53,7 @@ _WHO_LOOSENS: Mapping[Loosening, str] = {
     "profile": "That profile has more rights than the current one: only a person or an "
     "administrator's token can choose it, or the broker if mqtt.may_widen is true.",
 }
+_NO_TIMER = "There is no such timer; see GET /v1/timers."
 _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Try again afterwards."
 
 
@@ -249,8 +251,17 @@ class Box:
 
     async def end_timer(self, timer_id: str, caller: Caller) -> None:
         if not await self._parts.timers.end(timer_id):
-            raise Unknown("There is no such timer; see GET /v1/timers.")
+            raise Unknown(_NO_TIMER)
         self._ordered("end_timer", caller)
+
+    async def snooze_timer(
+        self, timer_id: str, wanted: SnoozeRequest, caller: Caller
+    ) -> Mapping[str, Any]:
+        later = await self._parts.timers.snooze(timer_id, wanted.minutes * 60)
+        if later is None:
+            raise Unknown(_NO_TIMER)
+        self._ordered("snooze_timer", caller)
+        return later
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
         return await self._parts.confirmations.settle(name, wanted, caller)

@@ -7,6 +7,7 @@ import { el, say, show } from "./dom.js";
 import { flame, icon } from "./icons.js";
 import { isAway, stands } from "./live.js";
 import { button, languages, toast } from "./parts.js";
+import { ringing } from "./ringing.js";
 import { again, link } from "./router.js";
 import { headline } from "./standing.js";
 import { words } from "./words.js";
@@ -22,7 +23,7 @@ export function shell(signal) {
   const { nav, mark } = navigation(signal, pages);
   const body = [
     el("a", { class: "skip", href: "#main", on: { click: (event) => skip(event, main) } }, words.shell.skip),
-    el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), confirmations(signal), main)),
+    el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), ringing(signal), confirmations(signal), main)),
     el("div", { id: "toasts", class: "toasts", role: "status" }),
   ];
   return { body, main, mark, views: pages === PAGES ? [...PAGES, "turn"] : pages };

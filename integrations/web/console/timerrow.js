@@ -9,29 +9,40 @@ import { words } from "./words.js";
 
 const NEAR_S = 3600; // timers further away show their time instead of what is left
 
+/** The kinds that ring; the others do something at their time. */
+export const KINDS = ["timer", "alarm", "reminder"];
+
+/** What a person calls a timer. */
+export function nameOf(row) {
+  return row.name || row.text || (words.timers.kinds[row.kind] ?? row.kind);
+}
+
 /** Return a timer as a list item, with a button that cancels it. */
 export function timerRow(row) {
   const kind = words.timers.kinds[row.kind] ?? row.kind;
-  const name = row.name || row.text || kind;
+  const name = nameOf(row);
+  const rings = row.state === "rings" && KINDS.includes(row.kind);
   const ends = Date.now() + row.left_s * 1_000;
   const near = row.state !== "paused" && row.left_s < NEAR_S;
   const left = el("span", { class: "left" }, near || row.state === "paused" ? countdown(row.left_s) : "");
   if (near) left.dataset.ends = String(ends);
   async function end() {
     await remove(`v1/timers/${encodeURIComponent(row.id)}`);
-    toast(words.timers.ended);
+    toast(rings ? words.ringing.stopped : words.timers.ended);
   }
   return el("li", { class: "timerrow", "data-state": row.state },
     dial(row),
     el("span", { class: "what" },
-      el("span", { class: "heard" }, name),
+      el("span", { class: "heard", dir: "auto" }, name),
       el("span", { class: "under" }, name !== kind && el("span", {}, kind),
         el("span", {}, words.timers.due(moment(row.due))),
         row.repeat && badge(words.timers.repeats),
         row.state !== "runs" && badge(words.timers.states[row.state], "warn"),
         row.caller && row.caller !== who()?.name && el("span", {}, words.turn.by(row.caller)))),
     left,
-    may("speak") && button(words.timers.end, end, { label: words.timers.endLong(name) }));
+    may("speak") && (rings
+      ? button(words.ringing.stop, end, { kind: "primary", label: words.ringing.stopLong(name) })
+      : button(words.timers.end, end, { label: words.timers.endLong(name) })));
 }
 
 /** How much of it is left; what was set for a time of day has no whole. */

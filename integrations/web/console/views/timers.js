@@ -3,9 +3,12 @@
 import { get, may, post } from "../api.js";
 import { on } from "../bus.js";
 import { el, show } from "../dom.js";
-import { busy, card, choice, empty, field, page, toast } from "../parts.js";
+import { form, options } from "../forms.js";
+import { card, empty, field, page, toast } from "../parts.js";
 import { ticking, timerRow } from "../timerrow.js";
 import { words } from "../words.js";
+
+const FIELDS = { timer: ["minutes", "name"], alarm: ["at", "name"], reminder: ["at", "text"] };
 
 /** The view. */
 export async function open({ signal }) {
@@ -18,13 +21,13 @@ export async function open({ signal }) {
   return page(words.timers.title, words.timers.lead,
     el("div", { class: "columns wide-left" },
       el("section", { class: "card" }, el("h2", { class: "unseen" }, words.timers.title), list),
-      card(words.timers.set, may("speak") ? form(look) : el("p", { class: "hint" }, words.needs("speak")))));
+      card(words.timers.set, may("speak") ? setting(look) : el("p", { class: "hint" }, words.needs("speak")))));
 }
 
-function form(look) {
+function setting(look) {
   const { timer, alarm, reminder } = words.timers.kinds;
-  const kind = choice({ timer, alarm, reminder }, "timer");
-  const minutes = el("input", { type: "number", min: 0.5, max: 1440, step: 0.5, value: 10, required: true });
+  let kind = "";
+  const minutes = el("input", { type: "number", inputmode: "decimal", min: 0.5, max: 1440, step: "any", required: true });
   const at = el("input", { type: "time", required: true });
   const name = el("input", { type: "text", maxlength: 60, placeholder: words.timers.optional });
   const text = el("input", { type: "text", maxlength: 300, required: true });
@@ -34,28 +37,24 @@ function form(look) {
   };
   const send = el("button", { type: "submit", class: "button primary" }, words.timers.button);
 
-  function fit() {
-    const wanted = { timer: ["minutes", "name"], alarm: ["at", "name"], reminder: ["at", "text"] }[kind.value];
+  function fit(wanted) {
+    kind = wanted;
     for (const [key, place] of Object.entries(fields)) {
-      place.hidden = !wanted.includes(key);
+      place.hidden = !FIELDS[kind]?.includes(key);
       place.querySelector("input").disabled = place.hidden;
     }
   }
-  async function submit(event) {
-    event.preventDefault();
-    const wanted = { kind: kind.value, name: name.value.trim() };
-    if (kind.value === "timer") wanted.seconds = Math.round(minutes.valueAsNumber * 60);
+  async function submit() {
+    const wanted = { kind, name: kind === "reminder" ? "" : name.value.trim() };
+    if (kind === "timer") wanted.seconds = Math.round(minutes.valueAsNumber * 60);
     else wanted.at = at.value;
-    if (kind.value === "reminder") Object.assign(wanted, { name: "", text: text.value.trim() });
-    await busy(send, async () => {
-      await post("v1/timers", wanted);
-      toast(words.timers.done, "good");
-      name.value = text.value = "";
-      await look();
-    });
+    if (kind === "reminder") wanted.text = text.value.trim();
+    await post("v1/timers", wanted);
+    toast(words.timers.done, "good");
+    minutes.value = at.value = name.value = text.value = "";
+    await look();
   }
-  kind.addEventListener("change", fit);
-  fit();
-  return el("form", { class: "stack tight", on: { submit } },
-    field(words.timers.kind, kind), fields.minutes, fields.at, fields.name, fields.text, send);
+  fit("");
+  return form(send, submit,
+    options(words.timers.kind, { timer, alarm, reminder }, fit), fields.minutes, fields.at, fields.text, fields.name);
 }

@@ -160,6 +160,29 @@ export const words = {
     blocked: "declined", local_model: "local model", endless: "did not stop", not_understood: "not understood",
   },
 
+  ringing: {
+    title: "Ringing",
+    rings: (name) => `Ringing: ${name}`,
+    stop: "Stop",
+    stopLong: (name) => `Stop ${name}`,
+    snooze: (minutes) => `${minutes} more minutes`,
+    snoozeLong: (name, minutes) => `Ring ${name} again in ${minutes} minutes`,
+    stopped: "Stopped.",
+    later: (minutes) => `It rings again in ${minutes} minutes.`,
+    notYours: "Someone at home can stop it.",
+  },
+
+  forms: {
+    missing: "Fill this in.",
+    choose: "Choose one.",
+    number: "Enter a number.",
+    time: "Enter a time.",
+    least: (number) => `Enter at least ${number}.`,
+    most: (number) => `Enter at most ${number}.`,
+    long: (number) => `Use at most ${number} characters.`,
+    wrong: "This isn’t valid.",
+  },
+
   timers: {
     title: "Timers",
     lead: "Timers, alarms and reminders. They survive a restart.",

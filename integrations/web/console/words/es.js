@@ -160,6 +160,29 @@ export const words = {
     blocked: "no aceptado", local_model: "modelo local", endless: "no paraba", not_understood: "no entendido",
   },
 
+  ringing: {
+    title: "Sonando",
+    rings: (name) => `Suena: ${name}`,
+    stop: "Parar",
+    stopLong: (name) => `Parar ${name}`,
+    snooze: (minutes) => `${minutes} minutos más`,
+    snoozeLong: (name, minutes) => `Que ${name} vuelva a sonar dentro de ${minutes} minutos`,
+    stopped: "Parado.",
+    later: (minutes) => `Volverá a sonar dentro de ${minutes} minutos.`,
+    notYours: "Puede pararlo alguien de la casa.",
+  },
+
+  forms: {
+    missing: "Rellena este campo.",
+    choose: "Elige una opción.",
+    number: "Escribe un número.",
+    time: "Escribe una hora.",
+    least: (number) => `Escribe al menos ${number}.`,
+    most: (number) => `Escribe como mucho ${number}.`,
+    long: (number) => `Usa como mucho ${number} caracteres.`,
+    wrong: "Esto no es válido.",
+  },
+
   timers: {
     title: "Temporizadores",
     lead: "Temporizadores, alarmas y recordatorios. Se conservan al reiniciar.",

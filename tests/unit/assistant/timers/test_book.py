@@ -117,6 +117,18 @@ async def test_end(desk: Desk, shelf: Shelf) -> None:
     assert await desk.desk.end("none") is False
 
 
+async def test_a_ringing_timer_rings_again_later(desk: Desk, clock: VirtualClock) -> None:
+    row = await desk.set(seconds=60, name="eggs")
+    with pytest.raises(NotPossible, match="isn't ringing"):
+        await desk.desk.snooze(row["id"], 300)
+    await clock.run(61)
+    later = await desk.desk.snooze(row["id"], 300)
+    assert later is not None
+    assert (later["id"], later["state"], later["left_s"]) == (row["id"], "runs", 300)
+    assert await desk.desk.rows() == [later]
+    assert await desk.desk.snooze("none", 300) is None
+
+
 async def test_a_disk_that_fails(desk: Desk, shelf: Shelf) -> None:
     shelf.broken = True
     with pytest.raises(NotKept):
@@ -125,6 +137,8 @@ async def test_a_disk_that_fails(desk: Desk, shelf: Shelf) -> None:
         await desk.desk.rows()
     with pytest.raises(NotKept):
         await desk.desk.end("x")
+    with pytest.raises(NotKept):
+        await desk.desk.snooze("x", 300)
 
 
 async def test_the_next_one_and_how_many(room: Room) -> None:

@@ -20,6 +20,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
     RateRequest,
+    SnoozeRequest,
     TimerRequest,
 )
 
@@ -202,6 +203,14 @@ class FakeBox:
         if timer_id != "t1":
             raise Unknown("There is no such timer.")
         self.asked.append(("end", timer_id))
+
+    async def snooze_timer(
+        self, timer_id: str, wanted: SnoozeRequest, caller: Caller
+    ) -> Mapping[str, Any]:
+        self._note(wanted)
+        if timer_id != "t1":
+            raise Unknown("There is no such timer.")
+        return {**_TIMER, "left_s": wanted.minutes * 60}
 
     def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         self._note()

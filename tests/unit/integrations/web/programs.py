@@ -18,6 +18,7 @@ BODIES = {
     "/v1/converse": {"text": "Good morning."},
     "/v1/ask": {"text": "is the light on"},
     "/v1/timers": {"seconds": 600, "name": "pasta"},
+    "/v1/timers/{id}/snooze": {"minutes": 5},
     "/v1/confirmations/{id}": {"yes": True, "pin": PIN},
     "/v1/openers/{id}": {"tier": "secure"},
     "/v1/memory/{id}": {"text": "The key is there."},

@@ -73,6 +73,7 @@ def test_scopes_are_those_of_the_contract() -> None:
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
         **dict.fromkeys(("POST listen", "POST stop", "POST mute"), "speak"),
         **dict.fromkeys(("POST timers", "DELETE timers/{id}"), "speak"),
+        "POST timers/{id}/snooze": "speak",
         **dict.fromkeys(("POST mode", "POST settings"), "admin"),
         "POST confirmations/{id}": "person",
         "DELETE memory": "admin",

@@ -131,6 +131,10 @@ class FakeTimers:
         self.row = None if found else self.row
         return found
 
+    async def snooze(self, timer_id: str, seconds: float) -> Mapping[str, Any] | None:
+        known = self.row is not None and self.row["id"] == timer_id
+        return {**(self.row or {}), "left_s": seconds} if known else None
+
 
 class FakeSpeech:
     """Records who asks and who begins conversations."""

@@ -29,6 +29,7 @@ from integrations.web.requests import (
     MarkRequest,
     QuestionRequest,
     RateRequest,
+    SnoozeRequest,
     TimerRequest,
 )
 from tests.fakes.small_values import FakeValues
@@ -318,6 +319,10 @@ async def test_timers_are_set_listed_and_ended() -> None:
     assert await box.set_timer(wanted, PROGRAM) == {"id": "new"}
     assert timers.wanted == [(wanted, "http:washing")]
     assert await box.timers() == [{"id": "t", "name": "tea"}]
+    later = await box.snooze_timer("t", SnoozeRequest(minutes=5), PROGRAM)
+    assert later == {"id": "t", "name": "tea", "left_s": 300}
+    with pytest.raises(Unknown, match="no such timer"):
+        await box.snooze_timer("other", SnoozeRequest(), PROGRAM)
     await box.end_timer("t", PROGRAM)
     with pytest.raises(Unknown, match="no such timer"):
         await box.end_timer("t", PROGRAM)
