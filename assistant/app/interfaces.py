@@ -19,6 +19,7 @@ from assistant.domain.records import StoreError
 from assistant.domain.tool_call import Mode
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
+from assistant.interfaces.api.house import HouseChanges, HousePage
 from assistant.interfaces.api.parts import (
     Confirmations,
     History,
@@ -182,6 +183,9 @@ async def open_interfaces(
         await stack.enter_async_context(troubles)
         box = _box(app, stay, sound, clock, troubles, stuck)
         stack.enter_context(box)
+        changes = HouseChanges(box.events, lambda: app.home.client.house)
+        stack.callback(changes.close)
+        stack.callback(app.home.client.observe(changes.note))
         broker = None
         if app.settings.mqtt.host:
             face = await _mqtt(app, stay, box, troubles, clock)
@@ -237,6 +241,10 @@ def _box(
         Confirmations(lambda: runner.exchange, home.bus),
         Records(home.store, guests, clock),
         Openers(lambda: home.client.house, home.policy_contexts.ratings),
+        HousePage(
+            *(home.client, home.tools, home.catalogue, clock, settings.assistant.languages),
+            home.policy_contexts,
+        ),
         History(home.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,

@@ -110,6 +110,8 @@ class TurnMaker:
             whole = services.get()  # already set: the previous turn used them
             brain = SpeculativeBrain(held.turn, whole.brain)
             services = Deferred.of(replace(whole, brain=brain))
+        elif opening.brain is not None:
+            services = Deferred.of(replace(services.get(), brain=opening.brain))
         if opening.wake is not None:
             timeline.mark("wake", conversation.at(opening.wake.at_ms))
         if opening.source in ("text", "announcement") or held is not None:

@@ -40,7 +40,7 @@ from assistant.conversation.rules.state import (
 from assistant.conversation.stop_words import HearsStop, is_stop_word
 from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import ConversationClock, TurnServices, TurnVoice
-from assistant.domain.brain import ConversationOwner
+from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred, Listeners
 from assistant.domain.tool_call import Rights
@@ -251,11 +251,16 @@ class ConversationLoop:
         self._effects.announced.add(ended)
 
     async def ask_quietly(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
+        self,
+        text: str,
+        rights: Rights,
+        caller: str,
+        owner: ConversationOwner | None = None,
+        brain: Brain | None = None,
     ) -> FinishedTurn:
         """Run a program's typed turn, without speaking, once the conversation is idle (see
         `ProgramTurns.ask`). Raises Busy if it can't start in time."""
-        return await self.programs.ask(text, rights, caller, owner)
+        return await self.programs.ask(text, rights, caller, owner, brain)
 
     def end_talk(self) -> None:
         """Close the microphone after the current answer, until the next wake word."""
@@ -283,15 +288,17 @@ class ConversationLoop:
         self.dispatch(Typed(text))
         await self.until(lambda: self._effects.closed > before and self.resting)
 
-    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
+    async def ask_at_terminal(
+        self, text: str, terminal: AtTerminal, brain: Brain | None = None
+    ) -> list[FinishedTurn]:
         """Run a typed turn for a terminal once the conversation is idle, without speaking.
 
-        Return the turn and any follow-on turns, or an empty list if the text only stopped
-        something. Raises Busy.
+        `brain` replaces the configured brains. Return the turn and any follow-on turns, or an empty
+        list if the text only stopped something. Raises Busy.
         """
-        if await self._stopped_by(text):
+        if brain is None and await self._stopped_by(text):
             return []
-        return await self.programs.ask_at_terminal(text, terminal)
+        return await self.programs.ask_at_terminal(text, terminal, brain)
 
     async def _stopped_by(self, text: str) -> bool:
         if not (self.machine.stops_by_text and is_stop_word(text, self._languages.codes)):

@@ -36,7 +36,7 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.rules.state import MicrophoneState
 from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTurn, transcript_of
 from assistant.conversation.turn_services import TurnServices
-from assistant.domain.brain import ConversationOwner
+from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
 from assistant.domain.tool_call import Rights
@@ -93,11 +93,17 @@ class ProgramTurns:
         return True
 
     async def ask(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
+        self,
+        text: str,
+        rights: Rights,
+        caller: str,
+        owner: ConversationOwner | None = None,
+        brain: Brain | None = None,
     ) -> FinishedTurn:
         """Run a program's typed turn with the program's rights, without speaking. Raises Busy.
 
         `owner` is the owner of the conversation that the turn belongs to; None means the caller.
+        `brain` replaces the configured brains.
         Once the turn has started, it continues even if the caller stops waiting, so that its calls
         are not left half done.
         """
@@ -107,7 +113,7 @@ class ProgramTurns:
         if self._conversation.ending:
             raise Busy("The assistant is shutting down.")
         owner = owner or ConversationOwner(caller, recalls=rights.recalls)
-        typed, begun = Typed(text, caller, owner), asyncio.Event()
+        typed, begun = Typed(text, caller, owner, brain=brain), asyncio.Event()
         serving = self._effects.group.create_task(self._serve(typed, rights, limits, begun))
         try:
             served = await asyncio.shield(serving)
@@ -119,9 +125,11 @@ class ProgramTurns:
             raise served
         return served
 
-    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
+    async def ask_at_terminal(
+        self, text: str, terminal: AtTerminal, brain: Brain | None = None
+    ) -> list[FinishedTurn]:
         """Run a person's typed turn once the conversation is idle, for a terminal that prints it.
-        To interrupt the turn, cancel this coroutine.
+        `brain` replaces the configured brains. To interrupt the turn, cancel this coroutine.
 
         Return the turn and any follow-on turns. Raises Busy if the turn can't start in time.
         """
@@ -131,7 +139,7 @@ class ProgramTurns:
                 raise Busy("Somebody is talking with the assistant.")
             if self._conversation.ending:
                 raise Busy("The assistant is shutting down.")
-            self._conversation.dispatch(Typed(text, terminal=terminal))
+            self._conversation.dispatch(Typed(text, terminal=terminal, brain=brain))
             turn, finished = self._effects.turn, list[FinishedTurn]()
             while turn is not None and turn.opening.terminal is terminal:
                 finished.append(await self._finished(turn))

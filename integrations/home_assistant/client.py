@@ -90,6 +90,7 @@ class HomeAssistant:
         self._followed: set[Followed] = set()
         self._expected_until = 0.0  # by the event loop's clock
         self._tell_opening: Callable[[Mapping[str, frozenset[str]]], None] | None = None
+        self._observers: list[Callable[[str | None], None]] = []
         self._waiters: set[_Waiter] = set()
         self._owner = OwnedTasks()
 
@@ -201,6 +202,12 @@ class HomeAssistant:
         """
         self._picture.recall(known)
         self._tell_opening = tell or self._tell_opening
+
+    def observe(self, observer: Callable[[str | None], None]) -> Callable[[], None]:
+        """Call `observer` with the id of each entity that has changed, or with None if anything may
+        have changed, and return a function that ends this. It must be quick and must not raise."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer)
 
     def expect(self, entity_ids: Collection[str]) -> None:
         """Announce a call to these entities, so that the changes it causes aren't attributed to a
@@ -365,6 +372,8 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
+        for observer in self._observers:
+            observer(entity_id)
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house

@@ -23,6 +23,7 @@ from integrations.web.requests import (
     QuestionRequest,
     RateRequest,
     SnoozeRequest,
+    TapRequest,
     TimerRequest,
 )
 
@@ -30,6 +31,9 @@ KEPT = 256  # events that a listener can still get after reconnecting
 WAITING = 256  # unread events before a listener is disconnected
 _LONGEST_NUMBER = 18  # digits of an event's number
 BEAT_S = 15.0  # interval of comments that reveal a lost connection
+# Kinds of events that are sent only to listeners who name them. They are frequent and soon out of
+# date, so they aren't kept.
+ON_REQUEST = frozenset({"house"})
 
 Health = Literal["ok", "degraded", "dead"]
 Scope = Literal[
@@ -106,35 +110,44 @@ class EventLog:
         self._run = secrets.token_hex(4)  # makes ids of another process invalid
         self._count = 0
         self._kept: deque[Told] = deque(maxlen=KEPT)
-        self._listeners: set[asyncio.Queue[Told | None]] = set()
+        # The kinds of events that each listener wants; None: all except ON_REQUEST.
+        self._listeners: dict[asyncio.Queue[Told | None], frozenset[str] | None] = {}
 
     def tell(self, kind: str, data: Mapping[str, Any]) -> None:
-        self._count += 1
-        event = Told(f"{self._run}-{self._count}", kind, data)
-        self._kept.append(event)
-        for listener in list(self._listeners):
+        if kind not in ON_REQUEST:
+            self._count += 1
+        event = self.now(kind, data)
+        if kind not in ON_REQUEST:
+            self._kept.append(event)
+        for listener, kinds in list(self._listeners.items()):
+            if not _is_among(kind, kinds):
+                continue
             if listener.full():
                 self._send_away(listener)
             else:
                 listener.put_nowait(event)
 
+    def is_wanted(self, kind: str) -> bool:
+        """Return True if some listener wants events of this kind."""
+        return any(_is_among(kind, kinds) for kinds in self._listeners.values())
+
     async def since(
         self, last_id: str | None, first: Told | None, kinds: frozenset[str] | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """Yield events of these kinds (None: of all) to one listener until it stops reading or is
-        disconnected.
+        """Yield events of these kinds to one listener until it stops reading or is disconnected.
+        None means all kinds except ON_REQUEST.
 
         The events after `last_id`, the last event that the listener received, are sent first. If
         these are not known, `first` is sent instead.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)
-        self._listeners.add(listener)
+        self._listeners[listener] = kinds
         try:
             if missed is None and first is not None:
                 yield first.lines()
             for event in missed or ():
-                if kinds is None or event.kind in kinds:
+                if _is_among(event.kind, kinds):
                     yield event.lines()
             while True:
                 try:
@@ -145,10 +158,9 @@ class EventLog:
                     continue
                 if told is None:
                     return
-                if kinds is None or told.kind in kinds:
-                    yield told.lines()
+                yield told.lines()
         finally:
-            self._listeners.discard(listener)
+            self._listeners.pop(listener, None)
 
     def now(self, kind: str, data: Mapping[str, Any]) -> Told:
         """Return an event for a single listener, with the id of the newest event."""
@@ -168,11 +180,15 @@ class EventLog:
         return list(self._kept)[len(self._kept) - missing :]
 
     def _send_away(self, listener: asyncio.Queue[Told | None]) -> None:
-        self._listeners.discard(listener)
+        self._listeners.pop(listener, None)
         with suppress(asyncio.QueueEmpty):
             while listener.full():
                 listener.get_nowait()
         listener.put_nowait(None)
+
+
+def _is_among(kind: str, kinds: frozenset[str] | None) -> bool:
+    return kind not in ON_REQUEST if kinds is None else kind in kinds
 
 
 class NotKept(Exception):
@@ -245,6 +261,13 @@ class Box(Protocol):
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
         """Run a typed turn and return it in the format of `hearth ask --json`. Raises Busy."""
+
+    async def house(self, caller: Caller, language: str | None) -> Mapping[str, Any]:
+        """Return the rooms and devices that Hearth may use, as the caller may use them."""
+
+    async def tap(self, entity_id: str, wanted: TapRequest, caller: Caller) -> Mapping[str, Any]:
+        """Run the turn of a tap on a device, with the rights of the caller's typed turns, and
+        return it like `ask`. Raises Busy, NotPossible and Unknown."""
 
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         """Return the running, paused and ringing timers."""

@@ -194,6 +194,18 @@ class RateRequest(Wish):
     tier: Literal["comfort", "costly", "secure"]
 
 
+TapAction = Literal[
+    "on", "off", "open", "close", "lock", "unlock", "play", "pause", "start", "dock", "run", "press"
+]
+
+
+class TapRequest(Wish):
+    """The body of `POST /v1/house/{id}`: what a tap on a device does."""
+
+    action: TapAction
+    language: LanguageTag | None = None  # of the answer; None: the house's
+
+
 class CorrectRequest(Wish):
     """The body of `POST /v1/memory/{id}`: the corrected fact."""
 

@@ -41,7 +41,7 @@ from integrations.web.requests import (
     SnoozeRequest,
     TimerRequest,
 )
-from integrations.web.stream import EventStreams
+from integrations.web.stream import KIND, EventStreams
 
 _DEAF = "Hearth can't listen now: it is muted or busy, or has no microphone."
 _NOT_KEPT = {507: "Applied, but not saved: a restart undoes it."}
@@ -84,6 +84,7 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
         Path(
             *("GET", "/v1/events", "see", "Follow events (server-sent events)."),
             *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
+            query=(KIND,),
             problems={503: "Too many programs are following the events already."},
         ),
         Path(

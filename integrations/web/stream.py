@@ -9,10 +9,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from integrations.owner import OwnedTasks
-from integrations.web.box import Box, Caller
+from integrations.web.box import ON_REQUEST, Box, Caller, Told
 from integrations.web.guard import Guard
 from integrations.web.paths import Call, Path
-from integrations.web.problems import Refused, gone
+from integrations.web.problems import Name, Refused, gone, read_name
 from integrations.web.replies import NamedReply, QuestionReply, TurnReply
 from integrations.web.requests import (
     AnnounceRequest,
@@ -46,7 +46,8 @@ async def _end_when_gone(request: Request, there: asyncio.Timeout) -> None:
 LISTENERS = 16  # listeners at once; a house has a few panels, lamps and automations
 
 
-_SEEN = frozenset({"confirmation", "state", "timer"})  # events without other people's words
+_SEEN = frozenset({"confirmation", "house", "state", "timer"})  # without other people's words
+KIND = Name("kind")
 
 
 class EventStreams:
@@ -61,8 +62,11 @@ class EventStreams:
             message = f"At most {LISTENERS} programs can follow the events at once; close one."
             raise Refused(503, "too_many_listeners", message, {"Retry-After": "60"})
         log = self._box.events
-        first = log.now("state", self._box.state())
-        kinds = None if call.caller.may("read") else _SEEN
+        first: Told | None = log.now("state", self._box.state())
+        kinds = None if call.caller.may("read") else _SEEN - ON_REQUEST
+        if (only := read_name(call.request, KIND)) is not None:
+            kinds = frozenset({only}) if kinds is None else _SEEN & {only}
+            first = None if only != "state" else first
         told = log.since(call.request.headers.get("last-event-id"), first, kinds)
         return _Stream(self, self._while_welcome(told, call.caller))
 

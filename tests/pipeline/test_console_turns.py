@@ -2,95 +2,16 @@
 can be confirmed, undone and corrected; everybody else has the rights of a program."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
-from assistant.app.build import App, open_app
-from assistant.app.interfaces import open_interfaces
 from assistant.interfaces.api import parts
-from assistant.interfaces.http_tokens import TokenFile
-from assistant.sound.devices import SoundState
-from audio.player import NullPlayer, OneOutput
-from integrations.web.box import Scope
-from tests.pipeline.rig import offline_settings, states
-from tests.ports import free_port
+from tests.pipeline.console_rig import ADMIN, house
+from tests.pipeline.rig import states
 
-ADMIN, PIN = "t" * 32, "70718293"
-UNLOCK, LOCK = "unlock the front door", "lock.front_door"
-
-
-@dataclass
-class Page:
-    """A browser that is signed in to the console."""
-
-    client: httpx.AsyncClient
-
-    async def type(self, text: str) -> dict[str, Any]:
-        answer = await self.client.post("/v1/ask", json={"text": text})
-        assert answer.status_code == 200, answer.text
-        turn: dict[str, Any] = answer.json()
-        return turn
-
-    async def question(self) -> dict[str, Any]:
-        """Return the pending confirmation as soon as there is one."""
-        for _ in range(500):
-            rows: list[dict[str, Any]] = (await self.client.get("/v1/confirmations")).json()
-            if rows:
-                return rows[0]
-            await asyncio.sleep(0.02)
-        raise TimeoutError
-
-    async def answer(self, row: dict[str, Any], **given: Any) -> str:
-        told = await self.client.post(f"/v1/confirmations/{row['id']}", json=given)
-        verdict: str = told.json()["verdict"]
-        return verdict
-
-    async def confirmed(self, text: str, **given: Any) -> dict[str, Any]:
-        """Type a command and answer the question about it."""
-        turn = asyncio.create_task(self.type(text))
-        await self.answer(await self.question(), **given)
-        return await turn
-
-
-@dataclass
-class House:
-    app: App
-    port: int
-
-    @property
-    def lock(self) -> str:
-        return states(self.app)[LOCK]
-
-    def client(self, **headers: str) -> httpx.AsyncClient:
-        url = f"http://127.0.0.1:{self.port}"
-        return httpx.AsyncClient(base_url=url, timeout=20, headers=headers)
-
-    @asynccontextmanager
-    async def page(self, token: str = ADMIN) -> AsyncIterator[Page]:
-        async with self.client(**{"Sec-Fetch-Site": "same-origin"}) as client:
-            signed_in = await client.post("/v1/session", json={"token": token})
-            assert signed_in.status_code == 204
-            yield Page(client)
-
-    def token(self, *scopes: Scope) -> str:
-        return TokenFile(self.app.settings.data_folder).make("panel", scopes, datetime.now(UTC))
-
-
-@asynccontextmanager
-async def house(folder: Path, **sections: Any) -> AsyncIterator[House]:
-    port = free_port()
-    settings = offline_settings(folder, http={"port": port, "token": ADMIN}, **sections)
-    sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
-    opened = open_app(settings, NullPlayer(paced=False), hears=True, resident=True)
-    async with opened as app, open_interfaces(app, sound):
-        yield House(app, port)
+PIN = "70718293"
+UNLOCK = "unlock the front door"
 
 
 async def test_what_an_administrator_types_can_be_confirmed_on_the_page(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
         target["name"] = entity.name
         # The area is added if other entities share the name.
         area = house.areas.get(entity.area_id or "")
-        if area is not None and _is_shared(entity, house):
+        if area is not None and is_shared(entity, house):
             target["area"] = area.name
     elif command.area_id in house.areas:
         target["area"] = house.areas[command.area_id].name
@@ -301,7 +301,8 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
     return target
 
 
-def _is_shared(entity: Entity, house: House) -> bool:
+def is_shared(entity: Entity, house: House) -> bool:
+    """Return True if another entity of this domain has the same name."""
     name = entity.name.casefold()
     return any(
         other.entity_id != entity.entity_id and name in (text.casefold() for text in other.names)

@@ -14,7 +14,7 @@ from assistant.conversation.rules.events import (
     Then,
     WakeHeard,
 )
-from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.brain import PEOPLE, Brain, ConversationOwner
 from assistant.speech.sink import Manner
 
 
@@ -38,6 +38,7 @@ class OpenTurn:
     talk: Announced | None = None  # the opening line that the person answers
     owner: ConversationOwner = PEOPLE  # owner of the conversation; spoken turns belong to people
     terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
+    brain: Brain | None = None  # in place of the configured brains
 
     @property
     def silent(self) -> bool:

@@ -6,7 +6,7 @@ Times are in milliseconds of audio since the source's first sample, unless state
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from assistant.domain.brain import PEOPLE, ConversationOwner
+from assistant.domain.brain import PEOPLE, Brain, ConversationOwner
 from assistant.speech.sink import PLAIN, Manner
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ class Typed:
     caller: str = ""  # the program's name, "" for a person
     owner: ConversationOwner = PEOPLE
     terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
+    brain: Brain | None = None  # understands this sentence in place of the configured brains
 
 
 @dataclass(frozen=True, slots=True)

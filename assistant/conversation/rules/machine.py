@@ -240,6 +240,7 @@ def _typed(machine: Machine, event: Typed) -> Step:
         caller=event.caller,
         owner=event.owner,
         terminal=event.terminal,
+        brain=event.brain,
     )
     return thinking, [*before, opening]
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 from assistant.conversation.record import as_json, joined, no_turn
 from assistant.conversation.rules.events import AtTerminal
 from assistant.conversation.rules.state import Standing
-from assistant.domain.brain import ConversationOwner
+from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.health import word_of
@@ -43,6 +43,7 @@ from integrations.web.requests import (
     QuestionRequest,
     RateRequest,
     SnoozeRequest,
+    TapRequest,
     TimerRequest,
 )
 
@@ -115,6 +116,9 @@ class Box:
 
     def live(self) -> Mapping[str, Any]:
         return self._parts.live.as_json()
+
+    async def house(self, caller: Caller, language: str | None) -> Mapping[str, Any]:
+        return await self._parts.house.whole(caller, language)
 
     def confirmations(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         return self._parts.confirmations.rows(caller)
@@ -223,18 +227,31 @@ class Box:
         return await self._parts.talks.begin(wanted, caller)
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
+        return await self._ask(wanted.text, caller)
+
+    async def tap(self, entity_id: str, wanted: TapRequest, caller: Caller) -> Mapping[str, Any]:
+        house = self._parts.house
+        text, brain = await house.tap(entity_id, wanted.action, caller, wanted.language)
+        return await self._ask(text, caller, brain)
+
+    async def _ask(
+        self, text: str, caller: Caller, brain: Brain | None = None
+    ) -> Mapping[str, Any]:
         if caller.is_person:
-            return await self._ask_for_person(wanted.text, caller)
+            return await self._ask_for_person(text, caller, brain)
         recalls = self._may_recall(caller)
         rights = replace(CALLERS, recalls=recalls)
         owner = ConversationOwner(caller.name, caller.token, recalls)
-        turn = await self._parts.conversation.ask_quietly(wanted.text, rights, caller.name, owner)
+        asking = self._parts.conversation.ask_quietly(text, rights, caller.name, owner, brain)
+        turn = await asking
         return as_json(turn.record, turn.outcomes)
 
-    async def _ask_for_person(self, text: str, caller: Caller) -> Mapping[str, Any]:
+    async def _ask_for_person(
+        self, text: str, caller: Caller, brain: Brain | None
+    ) -> Mapping[str, Any]:
         """Run a person's turn. If a call needs confirmation, the console asks for it."""
         on_page = AtTerminal(self._parts.confirmations.prompter(caller))
-        turns = await self._parts.conversation.ask_at_terminal(text, on_page)
+        turns = await self._parts.conversation.ask_at_terminal(text, on_page, brain)
         if not turns:  # a stop word
             return no_turn()
         turn = joined(turns)

@@ -16,6 +16,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import Mark, TurnRecord
 from assistant.domain.tool_call import Settlement, Tier
+from assistant.interfaces.api.house import HousePage
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
 from assistant.journal.trace import faults_during, turn_and_calls_json, turn_json
@@ -305,6 +306,7 @@ class Parts:
     confirmations: Confirmations
     records: Records
     openers: Openers
+    house: HousePage
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]

@@ -264,6 +264,16 @@ class Toolbox:
         )
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
+    def preview(
+        self, name: str, arguments: Mapping[str, Any], heard: str, program: Program | None
+    ) -> PolicyDecision | None:
+        """Return what `explain` would, without waiting for effects that aren't known yet."""
+        entry = self.current_menu.find(name)
+        if entry is None:
+            return None
+        verdict = self._judge.call(entry, arguments, heard, program)
+        return refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
+
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
         """Return True if the policy would let this sentence go to Home Assistant's engine without a
         confirmation."""

@@ -88,6 +88,9 @@ class HouseAnswers:
             return self._say.say("offline.temperature", language, **told)
         return self._say.say("house_state.humidity", language, **told)
 
+    def word(self, entity: Entity, language: str) -> str:
+        return _Telling(self._say, language, 0.0).word(entity)
+
     def _lost(self, key: str, language: str, age_s: float | None, **values: object) -> str:
         return _Telling(self._say, language, age_s).preface(key, **values)
 
@@ -130,6 +133,9 @@ class _Telling:
             return self.preface("lost", fact=self._with_unknown(self._facts(told), found))
         fact = self._group_then(found)
         return self.preface("lost", fact=self._with_unknown(fact, found))
+
+    def word(self, thing: Entity) -> str:
+        return self._word(thing, plain_state(thing), 1, self._noun("", [thing]))
 
     def preface(self, key: str, **values: object) -> str:
         length = spoken_age(self._age_s or 0.0, self._catalogue, self._language)

@@ -16,7 +16,7 @@ import pytest
 
 from assistant.conversation.record import FinishedTurn
 from assistant.conversation.rules.events import AtTerminal
-from assistant.domain.brain import ConversationOwner
+from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import SystemClock, VirtualClock
 from assistant.domain.events import EventBus
 from assistant.domain.records import TurnRecord
@@ -94,7 +94,12 @@ class TypedTurns(TalkingConversation):
         self._rig = rig
 
     async def ask_quietly(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+        self,
+        text: str,
+        rights: Rights,
+        caller: str,
+        owner: ConversationOwner,
+        brain: Brain | None = None,
     ) -> FinishedTurn:
         turn = self._rig.new_turn()
         self._rig.tools.restrict(turn, rights, caller)
@@ -102,7 +107,9 @@ class TypedTurns(TalkingConversation):
         self._rig.tools.release(turn)
         return self._finished(turn, text, caller, outcome)
 
-    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
+    async def ask_at_terminal(
+        self, text: str, terminal: AtTerminal, brain: Brain | None = None
+    ) -> list[FinishedTurn]:
         turn = self._rig.new_turn()
         outcome = await self._rig.call(*CALLS[text], turn=turn)
         return [self._finished(turn, text, "", outcome)]

@@ -21,6 +21,7 @@ from integrations.web.requests import (
     QuestionRequest,
     RateRequest,
     SnoozeRequest,
+    TapRequest,
     TimerRequest,
 )
 
@@ -190,6 +191,21 @@ class FakeBox:
             "error": None,
         }
 
+    async def house(self, caller: Caller, language: str | None) -> Mapping[str, Any]:
+        self._note(("house", language))
+        rooms = [{"name": "Hall", "things": [_THING]}]
+        return {
+            "language": language or "en",
+            "notice": "",
+            "floors": [{"name": None, "rooms": rooms}],
+            "hidden": 1,
+        }
+
+    async def tap(self, entity_id: str, wanted: TapRequest, caller: Caller) -> Mapping[str, Any]:
+        if entity_id != _THING["id"]:
+            raise Unknown("There is no such device.")
+        return await self.ask(AskRequest(text=f"turn {wanted.action} the light"), caller)
+
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [_TIMER]
@@ -329,6 +345,18 @@ class FakeBox:
             self.asked.append(what)
 
 
+_THING: Mapping[str, Any] = {
+    "id": "light.hall",
+    "name": "Hall light",
+    "kind": "light",
+    "device_class": None,
+    "state": "off",
+    "says": "off",
+    "changed": "2026-11-22T10:00:00+00:00",
+    "examples": ["turn on the hall light"],
+    "tap": {"action": "on", "how": "free"},
+    "treatment": {"how": "free", "why": "", "rule": "comfort"},
+}
 _TURN: Mapping[str, Any] = {
     "turn_id": "20261122-3",
     "started_at": "2026-11-22T10:00:00+00:00",

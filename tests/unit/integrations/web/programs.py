@@ -21,6 +21,7 @@ BODIES = {
     "/v1/timers/{id}/snooze": {"minutes": 5},
     "/v1/confirmations/{id}": {"yes": True, "pin": PIN},
     "/v1/openers/{id}": {"tier": "secure"},
+    "/v1/house/{id}": {"action": "on"},
     "/v1/memory/{id}": {"text": "The key is there."},
     "/v1/turns/{id}/mark": {"mark": "wrong"},
     "/v1/session": {"token": TOKEN},
@@ -32,6 +33,7 @@ NAMES = {
     "turns": "20261122-3",
     "memory": "m1",
     "openers": "switch.gate",
+    "house": "light.hall",
     "sessions": "s1",
 }
 

@@ -61,6 +61,8 @@ def test_scopes_are_those_of_the_contract() -> None:
     scopes = {f"{row.method} {row.path.removeprefix('/v1/')}": row.scope for row in ROWS}
     assert scopes == {
         **dict.fromkeys(("GET state", "GET events", "GET timers", "GET confirmations"), "see"),
+        "GET house": "see",
+        "POST house/{id}": "ask",
         **dict.fromkeys(
             ("GET settings", "GET memory", "GET doctor", "GET turns", "GET turns/{id}"), "read"
         ),

@@ -9,7 +9,7 @@ from typing import Any
 
 from assistant.conversation.hearing import Level
 from assistant.conversation.record import FinishedTurn
-from assistant.domain.brain import ConversationOwner
+from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.tool_call import Mode, Rights
@@ -53,7 +53,12 @@ class TalkingConversation(FakeConversation):
         self.stopped += 1
 
     async def ask_quietly(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
+        self,
+        text: str,
+        rights: Rights,
+        caller: str,
+        owner: ConversationOwner,
+        brain: Brain | None = None,
     ) -> FinishedTurn:
         self.asked.append((text, rights, caller))
         self.owners.append(owner)
@@ -264,6 +269,7 @@ def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
         "confirmations": FakeConfirmations(),
         "records": FakeRecords(),
         "openers": Openers(lambda: House(), Ratings(FakeValues())),
+        "house": None,
         "history": FakeHistory(),
         "tools": offered,
         "doctor": examined,
