@@ -40,6 +40,7 @@ ALLOWED = {
     "GET /v1/timers": ALL,
     "POST /v1/timers": HOUSEHOLD,
     "DELETE /v1/timers/{id}": HOUSEHOLD,
+    "POST /v1/timers/{id}/snooze": HOUSEHOLD,
     "GET /v1/confirmations": ALL,
     "POST /v1/confirmations/{id}": HOUSEHOLD,  # only their own: see test_parts.py
     "GET /v1/openers": ONLY_OWNER,
