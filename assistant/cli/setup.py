@@ -102,6 +102,14 @@ def action_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask no questions; settings without a flag keep their current or default values",
     )
+    parser.add_argument(
+        "--browser",
+        action="store_true",
+        help="print a link to the same steps in a browser, and start Hearth at the end",
+    )
+    parser.add_argument(
+        "--no-run", action="store_true", help="with --browser: don't start Hearth at the end"
+    )
     parser.add_argument("--force", action="store_true", help="replace an existing configuration")
     parser.add_argument(
         "--no-sound-check", action="store_true", help="skip the microphone and speaker test"
@@ -167,6 +175,8 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
     given = await asyncio.to_thread(answers_of, arguments)
     exists = await asyncio.to_thread(target.exists) and not arguments.force
     person = not arguments.non_interactive and sys.stdin.isatty()
+    if arguments.browser:
+        return await _in_browser(arguments, target, given, exists, console)
     way = way_of(exists=exists, given=given.given, person=person)
     if way is Way.REFUSE:
         raise Failed(
@@ -202,6 +212,20 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
         asked,
     )
     return 0
+
+
+async def _in_browser(
+    arguments: argparse.Namespace, target: Path, given: Answers, exists: bool, console: Terminal
+) -> int:
+    # Import this only if needed, because it loads the HTTP server.
+    from assistant.cli.setup_browser import set_up_in_browser
+
+    before, present = await asyncio.to_thread(_before, target, exists)
+    hide_in_logs(present)
+    hide_in_logs(draft(present, given))
+    plan = Plan(target, before, present, given, registers=True, fetches=False)
+    again = bool(present.home_assistant.token.get_secret_value())
+    return await set_up_in_browser(plan, console, again=again, runs=not arguments.no_run)
 
 
 async def _talk(

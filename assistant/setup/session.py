@@ -30,12 +30,16 @@ from assistant.setup.sound_check import Reading, spoken
 from assistant.setup.steps import Finding, findings_of, try_gemini, with_voices
 from assistant.sound.devices import wake_engine
 from audio.errors import AudioError
-from integrations.errors import IntegrationError
+from integrations.errors import IntegrationError, SignInAgain
 from integrations.gemini.key import impossible
 from integrations.owner import OwnedTasks
 from integrations.web.box import Busy, NotPossible
 
 _EVERY = 5  # frames between two levels on the page
+_WRONG_TOKEN = (
+    "Home Assistant doesn't accept this token. Copy it again, or create another one in Home "
+    "Assistant: your profile, then Security, then Long-lived access tokens."
+)
 _EXPECTED = (IntegrationError, AudioError, ConfigError, StoreError, Unclear)
 
 
@@ -110,7 +114,10 @@ class SetupSession:
                 token = token or (stored if has_token(self._settings, url) else "")
                 if not token:
                     return
-                self._found.house = await self._means.visit(url, token)
+                try:
+                    self._found.house = await self._means.visit(url, token)
+                except SignInAgain:
+                    raise NotPossible(_WRONG_TOKEN) from None
                 if not self._again or (url, token) != self._stored_home:
                     self._answers = replace(self._answers, url=url, token=token)
         self._found.reached, self._found.openers = "", None

@@ -1,6 +1,6 @@
 // Begins: learns who is there, and shows either the sign-in or the pages.
 
-import { ApiError, learnSession, signIn } from "./api.js";
+import { ApiError, learnSession, signIn, who } from "./api.js";
 import { on } from "./bus.js";
 import { show, el } from "./dom.js";
 import * as live from "./live.js";
@@ -32,6 +32,13 @@ async function start() {
   return showPages();
 }
 
+/** A box that is being set up has other pages: those of the first run. */
+async function showSetup() {
+  const signal = begin();
+  const { setupPage } = await import("./setup/page.js");
+  return setupPage(signal, start);
+}
+
 /** A link that is opened in a tab that shows the console already changes the part after "#" alone. */
 function followLink(event) {
   if (!location.hash.startsWith(LINK)) return;
@@ -53,6 +60,7 @@ function takenCode() {
 }
 
 function showPages() {
+  if (who().setting_up) return showSetup();
   const signal = begin();
   const { body, main, views, mark } = shell(signal);
   show(document.body, body);

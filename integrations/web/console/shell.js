@@ -26,7 +26,7 @@ export function shell(signal) {
     el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), ringing(signal), confirmations(signal), main)),
     el("div", { id: "toasts", class: "toasts", role: "status" }),
   ];
-  return { body, main, mark, views: pages === PAGES ? [...PAGES, "turn"] : pages };
+  return { body, main, mark, views: pages === PAGES ? [...PAGES, "turn", "first"] : pages };
 }
 
 function skip(event, main) {
