@@ -134,6 +134,7 @@ def briefer_for(settings: Settings, home: HomeContext, clock: Clock, tasks: Owne
         tasks,
         learn=home.client.learn_exposure,
         memories=lambda said, program: home.memories.briefed(said, program=program),
+        own_sentences=home.own_sentences.told,
         uses=home.store.tool_uses,
     )
 
@@ -354,6 +355,7 @@ class _BrainFactory:
             connected=lambda: home.client.connected and home.hub.answered(HOME_ASSISTANT),
             look=home.client.look,
             match=self._match,
+            meant=home.own_sentences.meant,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

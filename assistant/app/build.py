@@ -155,6 +155,7 @@ def _turn_services(
         brains.tell_heard,
         Profiles(settings, conversation.mouth, home.tools.narrow, voices),
         limits=home.tools,
+        meant=home.own_sentences.meant,
     )
 
 

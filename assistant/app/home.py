@@ -18,6 +18,7 @@ from assistant.domain.tool_call import Mode
 from assistant.interfaces.device.registration import HouseDevice
 from assistant.journal.audit import Discreet
 from assistant.journal.store import Store
+from assistant.memory.own_sentences import OwnSentences
 from assistant.memory.tools import Memories
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools, Marking
@@ -67,6 +68,7 @@ class HomeContext:
     tools: Toolbox
     policy_contexts: PolicyContexts  # the mode and the owner's ratings
     memories: Memories  # facts that users asked Hearth to remember
+    own_sentences: OwnSentences
     catalogue: Catalogue
     cameras: Cameras
     bus: EventBus  # for automations and displays
@@ -114,6 +116,8 @@ async def open_home(
         await stack.enter_async_context(home)
         contexts = PolicyContexts(store, clock, settings)
         await contexts.load()
+        own_sentences = OwnSentences(store)
+        await own_sentences.load()
         tasks.start(contexts.follow(), "mode and ratings")
         await stack.enter_async_context(SeenOpening(home, store, contexts.ratings, clock))
         governed = await stack.enter_async_context(
@@ -135,6 +139,7 @@ async def open_home(
             tools,
             contexts,
             memories,
+            own_sentences,
             catalogue,
             Cameras(url, token, *_tls(settings)),
             EventBus(lambda: not _is_guest(contexts)),

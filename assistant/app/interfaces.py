@@ -26,6 +26,7 @@ from assistant.interfaces.api.parts import (
     Openers,
     Parts,
     Records,
+    Sentences,
     TurnSounds,
 )
 from assistant.interfaces.device.interface import DeviceInterface, Reach
@@ -245,6 +246,7 @@ def _box(
             *(home.client, home.tools, home.catalogue, clock, settings.assistant.languages),
             home.policy_contexts,
         ),
+        Sentences(home.own_sentences, lambda: home.client.house),
         History(home.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,

@@ -143,8 +143,10 @@ class ToolCalls:
         if wants_words(call.name, call.arguments):
             await self._hears()
         try:
-            outcome = await self._services.get().tools.call(
-                call, turn.turn_id, turn.heard, turn.language, self._situation()
+            services = self._services.get()
+            heard = turn.heard and services.meant(turn.heard)
+            outcome = await services.tools.call(
+                call, turn.turn_id, heard, turn.language, self._situation()
             )
         except Exception:
             self.broken = True

@@ -44,6 +44,8 @@ class TurnServices:
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
     profiles: "Profiles | None" = None  # None if there are none
     limits: "Toolbox | None" = None  # None if programs can't send sentences
+    # Returns what the household means by a sentence of its own.
+    meant: Callable[[str], str] = lambda text: text
 
 
 # Costs of one turn so far.

@@ -18,6 +18,7 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.domain.tool_call import Tier
 from assistant.interfaces.device.registration import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
+from assistant.memory.own_sentences import FORM, OWN_SENTENCES
 from assistant.memory.service import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 
@@ -139,6 +140,7 @@ _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "approvals": TypeAdapter(dict[str, dict[str, dict[str, str]]]),
     "live": TypeAdapter(dict[str, dict[str, Any]]),
     "voice": TypeAdapter(dict[str, Any]),
+    OWN_SENTENCES: FORM,
 }
 KEPT_NAMES = tuple(_FORMS)
 _TIMERS = TypeAdapter(tuple[TimerRecord, ...])

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from integrations.web.box import Box, Scope
 from integrations.web.guard import FOREIGN, Guard, SignedIn, is_foreign, sent_session, set_cookie
 from integrations.web.house import house_paths
+from integrations.web.household import household_paths
 from integrations.web.pages import Fronted
 from integrations.web.paths import GONE, STORE, Call, Path, document, routes_of
 from integrations.web.problems import Refused, http_problem, own_fault
@@ -36,6 +37,7 @@ def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
         *button_paths(box, guard),
         *speaking_paths(box),
         *list_paths(box),
+        *household_paths(box),
         *house_paths(box),
         *looking_paths(box),
         *SigningIn(guard).paths(),

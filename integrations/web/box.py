@@ -22,6 +22,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
     RateRequest,
+    SentenceRequest,
     SnoozeRequest,
     TapRequest,
     TimerRequest,
@@ -294,6 +295,15 @@ class Box(Protocol):
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         """Rate an opener. Raises Unknown."""
+
+    async def sentences(self) -> Mapping[str, Any]:
+        """Return the household's own sentences, and the names of its devices and rooms."""
+
+    async def add_sentence(self, wanted: SentenceRequest, caller: Caller) -> Mapping[str, Any]:
+        """Add a sentence of the household's own. Raises NotPossible."""
+
+    async def remove_sentence(self, sentence_id: str, caller: Caller) -> None:
+        """Delete one of the household's own sentences. Raises Unknown."""
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         """Return the facts that people asked Hearth to remember."""

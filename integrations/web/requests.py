@@ -250,6 +250,14 @@ class SnoozeRequest(Wish):
     minutes: Annotated[int, Field(ge=1, le=120), Whole] = 9
 
 
+class SentenceRequest(Wish):
+    """The body of `POST /v1/sentences`: what people say, and what they mean."""
+
+    said: Annotated[Said, Field(max_length=200)]
+    means: Annotated[Said, Field(max_length=200)]
+    kind: Literal["sentence", "name"] = "sentence"
+
+
 class LiveRequest(Wish):
     """The body of `POST /v1/settings`: any settings that can be changed at run time."""
 

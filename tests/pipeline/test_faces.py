@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import httpx2
@@ -104,6 +105,36 @@ async def test_a_timer_is_set_listed_and_ended(tmp_path: Path) -> None:
         left = (await client.get("/v1/timers")).json()
     assert (rows[0]["name"], rows[0]["caller"], left) == ("pasta", "http:admin", [])
     assert gone.status_code in (200, 204)
+
+
+async def test_own_sentences_are_understood_at_once_and_open_nothing(tmp_path: Path) -> None:
+    async with faces(tmp_path) as (app, client):
+
+        async def ask(text: str) -> dict[str, Any]:
+            return dict((await client.post("/v1/ask", json={"text": text})).json())
+
+        before = await ask("flurbish")
+        own = {"said": "flurbish", "means": "turn on my favourite lamp"}
+        made = await client.post("/v1/sentences", json=own)
+        alias = {"said": "my favourite lamp", "means": "kitchen light", "kind": "name"}
+        await client.post("/v1/sentences", json=alias)
+        door = {"said": "open sesame", "means": "unlock the front door"}
+        await client.post("/v1/sentences", json=door)
+        done, refused = await ask("Flurbish!"), await ask("open sesame")
+        assert states(app)["light.kitchen"].startswith("on")
+        assert states(app)["lock.front_door"] == "locked"
+        off = await ask("turn off my favourite lamp")
+        assert states(app)["light.kitchen"].startswith("off")
+        gone = await client.delete(f"/v1/sentences/{made.json()['id']}")
+        after = await ask("flurbish")
+        rows = (await client.get("/v1/turns")).json()
+    assert (made.status_code, gone.status_code) == (201, 204)
+    assert [call["status"] for turn in (done, off) for call in turn["tool_calls"]] == ["done"] * 2
+    assert done["heard"] == "Flurbish!"  # what was said stays as it was
+    assert refused["tool_calls"][0]["decision"] in ("needs_confirmation", "denied")
+    assert before["tool_calls"] == after["tool_calls"] == []
+    told = {row["heard"]: row["understood"] for row in rows}
+    assert (told["flurbish"], told["Flurbish!"]) == (False, True)
 
 
 async def test_an_agent_uses_the_voice(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ class Briefer:
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
         memories: MemoriesFor | None = None,
+        own_sentences: Callable[[], tuple[str, ...]] = tuple,
         uses: UsesSince | None = None,
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
@@ -162,6 +163,7 @@ class Briefer:
         self._clock = clock
         self._learn = learn
         self._memories = memories
+        self._own_sentences = own_sentences
         self._uses_source = uses
         self._uses: Uses = {}
         self._uses_of: date | None = None  # the day on which they were counted
@@ -210,6 +212,7 @@ class Briefer:
                     area=area,
                     around=around(house, find_area(house, area) if area else None),
                     memories=memories,
+                    own_sentences=self._own_sentences(),
                     settings=house.settings,
                 )
             ),

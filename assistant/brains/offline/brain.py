@@ -58,6 +58,7 @@ class OfflineBrain:
     Typed sentences can be in any of `languages`. `connected` returns True while Home Assistant is
     reachable. `look` returns the snapshot's age in seconds: 0.0 while it is live, None if there is
     no snapshot. `match` returns what Home Assistant's engine would do with a sentence.
+    `meant` returns what the household means by a sentence of its own.
     """
 
     def __init__(
@@ -74,11 +75,12 @@ class OfflineBrain:
         connected: Callable[[], bool] = lambda: False,
         look: Callable[[], Awaitable[float | None]] = _live,
         match: Match = _unmatched,
+        meant: Callable[[str], str] = lambda text: text,
     ) -> None:
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
-        self.listener = Listener(recognizer)
+        self.listener = Listener(recognizer, meant)
         self.catalogue = catalogue
         self.clock = clock
         self.expected = expected

@@ -60,8 +60,12 @@ class Understood:
 class Listener:
     """Owns the recogniser, its worker thread, and the reader and grammar for the house's names."""
 
-    def __init__(self, recognizer: Recognizer) -> None:
+    def __init__(
+        self, recognizer: Recognizer, meant: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """`meant` returns what the household means by a sentence of its own."""
         self._recognizer = recognizer
+        self._meant = meant
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names = Names((), (), ())
         self._known: object = None  # value of `naming` for which the reader was built
@@ -174,7 +178,7 @@ class Listener:
         chosen = self._reader.answer(text, language, house, talk)
         if chosen is not None:
             return Understood(text, language, chosen, dropped=not chosen)
-        commands = self._reader.read(text, language, house, area_id, talk)
+        commands = self._reader.read(self._meant(text), language, house, area_id, talk)
         return Understood(text, language, tuple(commands))
 
     def _hear(
@@ -194,8 +198,11 @@ class Listener:
         heard = self._hear_command(self._recognizer, pcm, detection, spoken, area_id)
         # The answer to a question isn't in the grammar.
         chosen = self._reader.answer(heard.text, spoken, house, talk)
-        if heard.commands or chosen is None:
+        if heard.commands:
             return heard
+        if chosen is None:  # neither are the household's own sentences
+            own = self._meant(heard.text) != heard.text
+            return self._read(heard.text, spoken, house, area_id, talk) if own else heard
         return Understood(heard.text, spoken, chosen, dropped=not chosen)
 
     def _hears(self, language: str) -> bool:

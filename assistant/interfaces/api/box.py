@@ -1,8 +1,7 @@
 """The daemon's API for programs: read its state, change it, and start actions."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,10 +15,10 @@ from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.health import word_of
-from assistant.domain.records import StoreError
 from assistant.domain.tool_call import CALLERS, Mode, Tier
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
+from assistant.interfaces.api.taught import TaughtBox, told
 from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import (
     Busy,
@@ -27,7 +26,6 @@ from integrations.web.box import (
     EventLog,
     Health,
     Loosening,
-    NotKept,
     NotPossible,
     Unknown,
 )
@@ -36,7 +34,6 @@ from integrations.web.requests import (
     AskRequest,
     ConfirmRequest,
     ConverseRequest,
-    CorrectRequest,
     LiveRequest,
     MarkRequest,
     QuestionAnswer,
@@ -58,14 +55,13 @@ _NO_TIMER = "There is no such timer; see GET /v1/timers."
 _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Try again afterwards."
 
 
-class Box:
+class Box(TaughtBox):
     """The daemon's implementation of `integrations.web.box.Box`. While the context is open, state
     changes and bus events are added to `events`."""
 
     def __init__(self, parts: Parts, bus: EventBus, clock: Clock) -> None:
+        super().__init__(parts, bus)
         self.events = EventLog()
-        self._parts = parts
-        self._bus = bus
         self._clock = clock
         self._version = own_version()  # cached, because reading it opens a file
         self._listening_since: datetime | None = None  # None while not listening
@@ -126,31 +122,27 @@ class Box:
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         return await self._parts.timers.rows()
 
-    async def memories(self) -> Sequence[Mapping[str, Any]]:
-        with _told("Reading failed"):
-            return await self._parts.records.memories()
-
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        with _told("Reading failed"):
+        with told("Reading failed"):
             return await self._parts.history.turns(limit, before)
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        with _told("Reading failed"):
+        with told("Reading failed"):
             return await self._parts.history.turn(turn_id)
 
     async def sound(self, turn_id: str) -> Path:
         return await self._parts.history.sound(turn_id)
 
     async def costs(self, days: int) -> Mapping[str, Any]:
-        with _told("Reading failed"):
+        with told("Reading failed"):
             return await self._parts.history.costs(days)
 
     async def shares(self, days: int) -> Mapping[str, Any]:
-        with _told("Reading failed"):
+        with told("Reading failed"):
             return await self._parts.history.shares(days)
 
     async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
-        with _told("Reading failed"):
+        with told("Reading failed"):
             return await self._parts.history.faults(days)
 
     async def tools(self) -> Mapping[str, Any]:
@@ -169,7 +161,7 @@ class Box:
             raise Busy("Another check is running. Try again when it has finished.")
         self._ordered("test_gemini", caller)
         async with self._examining:
-            with _told("The test of Gemini failed"):
+            with told("The test of Gemini failed"):
                 return await self._parts.test_gemini()
 
     # --- buttons
@@ -180,7 +172,7 @@ class Box:
         self._ordered("mute", caller, on=on)
         # An administrator acts for a person, so no tone needs to be played.
         aloud = not caller.may("admin")
-        with _told("Applied, but not saved"):
+        with told("Applied, but not saved"):
             await self._parts.mute.set(on, aloud=aloud)
 
     async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
@@ -189,7 +181,7 @@ class Box:
             _require(caller, "mode")
         self._ordered("mode", caller, mode=mode)
         try:
-            with _told("The mode was applied, but not saved"):
+            with told("The mode was applied, but not saved"):
                 await self._parts.modes.set(Mode(mode), until)
         finally:
             self._tell_state()
@@ -202,7 +194,7 @@ class Box:
         for name in wanted.model_dump(exclude_none=True):
             self._ordered(name, caller)
         try:
-            with _told("Applied, but not saved"):
+            with told("Applied, but not saved"):
                 await self._parts.live.set(wanted)
         finally:
             self._tell_state()
@@ -261,7 +253,7 @@ class Box:
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
 
-    # --- timers, confirmations, memory
+    # --- timers, confirmations, marks
 
     async def set_timer(self, wanted: TimerRequest, caller: Caller) -> Mapping[str, Any]:
         return await self._parts.timers.set(wanted, caller.name)
@@ -284,7 +276,7 @@ class Box:
         return await self._parts.confirmations.settle(name, wanted, caller)
 
     async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
-        with _told("Not saved"):
+        with told("Not saved"):
             await self._parts.history.mark(turn_id, wanted.mark)
         self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
 
@@ -293,28 +285,10 @@ class Box:
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
-        with _told("Not saved"):
+        with told("Not saved"):
             await self._parts.openers.rate(entity_id, Tier(wanted.tier))
 
-    async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
-        with _told("Not saved"):
-            await self._parts.records.correct(memory_id, wanted.text)
-        self._ordered("correct", caller)
-
-    async def forget_one(self, memory_id: str, caller: Caller) -> None:
-        with _told("Not forgotten"):
-            await self._parts.records.forget_one(memory_id)
-        self._ordered("forget", caller)
-
-    async def forget(self, caller: Caller) -> int:
-        self._ordered("forget", caller)
-        with _told("Not everything was forgotten"):
-            return await self._parts.records.forget()
-
     # --- events
-
-    def _ordered(self, what: str, caller: Caller, **more: Any) -> None:
-        self._bus.publish("command", caller=caller.name, what=what, **more)
 
     def _pressed(self, name: str, caller: Caller) -> None:
         """Publish the button press even if it has no effect, because it shows that somebody is at
@@ -365,11 +339,3 @@ class Box:
 def _require(caller: Caller, what: Loosening) -> None:
     if not caller.may_loosen(what):
         raise NotPossible(_WHO_LOOSENS[what])
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    try:
-        yield
-    except StoreError as error:
-        raise NotKept(f"{what}: {error}") from error

@@ -20,6 +20,7 @@ from assistant.interfaces.api.house import HousePage
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
 from assistant.journal.trace import faults_during, turn_and_calls_json, turn_json
+from assistant.memory.own_sentences import NoSentence, OwnSentence, OwnSentences
 from assistant.memory.service import MemoryService, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
@@ -27,7 +28,7 @@ from assistant.timers.book import ProgramTimers
 from assistant.tools.policy.choices import ModeKeeper, Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown
-from integrations.web.requests import ConfirmRequest
+from integrations.web.requests import ConfirmRequest, SentenceRequest
 
 if TYPE_CHECKING:
     from assistant.journal.store import Store
@@ -291,6 +292,39 @@ class Records:
             raise Unknown(_NO_FACT)
 
 
+class Sentences:
+    """The household's own sentences."""
+
+    def __init__(self, own: OwnSentences, house: Callable[[], House]) -> None:
+        self._own = own
+        self._house = house
+
+    async def rows(self) -> Mapping[str, Any]:
+        """Return all of them, and the names that one of them can stand for. Raises StoreError."""
+        await self._own.load()
+        house = self._house()
+        names = {one.name for one in house.exposed()}
+        names |= {one.name for one in house.areas.values()}
+        names |= {one.name for one in house.floors.values()}
+        return {"sentences": [_sentence(one) for one in self._own.all], "names": sorted(names)}
+
+    async def add(self, wanted: SentenceRequest) -> Mapping[str, Any]:
+        """Add a sentence and return it. Raises NotPossible and StoreError."""
+        try:
+            return _sentence(await self._own.add(wanted.said, wanted.means, wanted.kind))
+        except NoSentence as error:
+            raise NotPossible(str(error)) from None
+
+    async def remove(self, sentence_id: str) -> None:
+        """Delete a sentence. Raises Unknown and StoreError."""
+        if not await self._own.remove(sentence_id):
+            raise Unknown("There is no such sentence (any more); see GET /v1/sentences.")
+
+
+def _sentence(one: OwnSentence) -> dict[str, Any]:
+    return {"id": one.id, **asdict(one)}
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The daemon's components that `Box` uses."""
@@ -307,6 +341,7 @@ class Parts:
     records: Records
     openers: Openers
     house: HousePage
+    sentences: Sentences
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]

@@ -20,6 +20,7 @@ from integrations.web.requests import (
     QuestionAnswer,
     QuestionRequest,
     RateRequest,
+    SentenceRequest,
     SnoozeRequest,
     TapRequest,
     TimerRequest,
@@ -259,6 +260,20 @@ class FakeBox:
             raise Unknown("There is no such thing.")
         self.asked.append(("rate", entity_id, wanted.tier, caller.name))
 
+    async def sentences(self) -> Mapping[str, Any]:
+        self._note()
+        return {"sentences": [_SENTENCE], "names": ["Ceiling light"]}
+
+    async def add_sentence(self, wanted: SentenceRequest, caller: Caller) -> Mapping[str, Any]:
+        self._note(wanted)
+        return {"id": "o1", "said": wanted.said, "means": wanted.means, "kind": wanted.kind}
+
+    async def remove_sentence(self, sentence_id: str, caller: Caller) -> None:
+        self._note()
+        if sentence_id != "o1":
+            raise Unknown("There is no such sentence.")
+        self.asked.append(("unsaid", sentence_id))
+
     async def memories(self) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [_FACT]
@@ -401,6 +416,7 @@ _FAULT: Mapping[str, Any] = {
     "ended_at": None,
     "settled": False,
 }
+_SENTENCE = {"id": "o1", "said": "movie time", "means": "close the blinds", "kind": "sentence"}
 _TIMER: Mapping[str, Any] = {
     "id": "t1",
     "kind": "timer",

@@ -69,7 +69,8 @@ def test_scopes_are_those_of_the_contract() -> None:
         **dict.fromkeys(
             ("GET costs", "GET shares", "GET faults", "GET tools", "GET level"), "read"
         ),
-        "GET openers": "read",
+        **dict.fromkeys(("GET openers", "GET sentences"), "read"),
+        **dict.fromkeys(("POST sentences", "DELETE sentences/{id}"), "admin"),
         "POST openers/{id}": "admin",
         "POST doctor/cloud": "admin",
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),

@@ -13,7 +13,8 @@ from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.tool_call import Mode, Rights
-from assistant.interfaces.api.parts import Openers, Parts
+from assistant.interfaces.api.parts import Openers, Parts, Sentences
+from assistant.memory.own_sentences import OwnSentences
 from assistant.tools.policy.choices import Ratings
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown
@@ -270,6 +271,7 @@ def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
         "records": FakeRecords(),
         "openers": Openers(lambda: House(), Ratings(FakeValues())),
         "house": None,
+        "sentences": Sentences(OwnSentences(FakeValues()), lambda: House()),
         "history": FakeHistory(),
         "tools": offered,
         "doctor": examined,

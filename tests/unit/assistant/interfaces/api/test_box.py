@@ -29,6 +29,7 @@ from integrations.web.requests import (
     MarkRequest,
     QuestionRequest,
     RateRequest,
+    SentenceRequest,
     SnoozeRequest,
     TimerRequest,
 )
@@ -422,6 +423,21 @@ async def test_a_program_has_a_conversation_and_hears_of_people_what_it_may_read
     [(_, rights, _)] = conversation.asked
     assert rights == replace(CALLERS, recalls=recalls)
     assert conversation.owners == [ConversationOwner(name, "0123", recalls)]
+
+
+async def test_own_sentences_are_added_listed_and_deleted() -> None:
+    bus, told = EventBus(), list[BusEvent]()
+    bus.follow(told.append)
+    box = box_of(parts(), bus)
+    wanted = SentenceRequest(said="movie time", means="close the blinds")
+    made = await box.add_sentence(wanted, OWNER)
+    assert await box.sentences() == {"sentences": [made], "names": []}
+    with pytest.raises(NotPossible, match="the same"):
+        await box.add_sentence(SentenceRequest(said="Lamp!", means="lamp"), OWNER)
+    await box.remove_sentence(made["id"], OWNER)
+    with pytest.raises(Unknown):
+        await box.remove_sentence(made["id"], OWNER)
+    assert [one.data["what"] for one in told] == ["add_sentence", "remove_sentence"]
 
 
 async def test_gemini_is_not_tested_twice_at_once() -> None:

@@ -1,0 +1,46 @@
+"""API paths for what the household sets up on the page: its own sentences."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from integrations.web.box import Box
+from integrations.web.paths import GONE, STORE, Path
+from integrations.web.replies import HttpReply
+from integrations.web.requests import SentenceRequest
+
+
+class SentenceReply(HttpReply):
+    """A sentence or a name of the household's own, and what it means."""
+
+    id: str
+    said: str
+    means: str
+    kind: Literal["sentence", "name"]
+
+
+class SentencesReply(HttpReply):
+    """The household's own sentences, and the names that one of them can stand for."""
+
+    sentences: list[SentenceReply]
+    names: list[str]
+
+
+def household_paths(box: Box) -> Sequence[Path]:
+    return (
+        Path(
+            *("GET", "/v1/sentences", "read", "List the household's own sentences."),
+            *(lambda _: box.sentences(), 200, SentencesReply),
+            problems=STORE,
+        ),
+        Path(
+            *("POST", "/v1/sentences", "admin", "Say what the household means by a sentence."),
+            *(lambda call: box.add_sentence(call.wanted, call.caller), 201, SentenceReply),
+            body=SentenceRequest,
+            problems=STORE,
+        ),
+        Path(
+            *("DELETE", "/v1/sentences/{id}", "admin", "Delete a sentence of the household's own."),
+            *(lambda call: box.remove_sentence(call.name, call.caller), 204),
+            problems={**GONE, **STORE},
+        ),
+    )
