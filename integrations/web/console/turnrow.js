@@ -35,6 +35,7 @@ function tags(turn) {
   const first = firstSound(turn.timeline ?? {});
   return [
     turn.error && badge(words.errors[turn.error.kind] ?? turn.error.kind.replaceAll("_", " "), "bad"),
+    !turn.understood && !turn.error && badge(words.turns.notUnderstood, "warn"),
     turn.mark && badge(words.turn.marks[turn.mark] ?? turn.mark, "warn"),
     first !== null && el("span", {}, words.turns.firstSound(span(first))),
     turn.brain && el("span", {}, turn.brain),

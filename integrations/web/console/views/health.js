@@ -3,7 +3,7 @@
 import { get, may, post } from "../api.js";
 import { on } from "../bus.js";
 import { el, show } from "../dom.js";
-import { lasting, moment, money, span } from "../formats.js";
+import { count, lasting, moment, money, span } from "../formats.js";
 import { icon } from "../icons.js";
 import { meter, watchLevel } from "../level.js";
 import { stands } from "../live.js";
@@ -48,14 +48,14 @@ function verdict(state) {
 
 function doctor(signal) {
   const result = el("div", { role: "status", class: "hint" });
-  const list = el("ul", { class: "checks" });
+  const list = el("div", { class: "stack tight" });
   async function run(text, work) {
     show(list);
     show(result, el("span", { class: "dots", "aria-hidden": "true" }), " ", text);
     try {
       const [told, checks] = await work();
       show(result, told);
-      show(list, checks.map(check));
+      show(list, grouped(checks));
     } catch (error) {
       show(result);
       throw error;
@@ -64,7 +64,7 @@ function doctor(signal) {
   const examine = () => run(words.health.examining, async () => {
     const checks = await get("v1/doctor", { signal, patience: PATIENCE_MS });
     const of = (status) => checks.filter((one) => one.status === status).length;
-    return [words.health.examined(of("fail"), of("warn")), checks.sort((one, other) => weight(one) - weight(other))];
+    return [words.health.examined(of("fail"), of("warn")), checks];
   });
   const testGemini = async () => {
     if (!await ask({ title: words.health.cloudSure, text: words.health.cloudText, yes: words.health.cloud })) return;
@@ -80,8 +80,17 @@ function doctor(signal) {
       may("admin") && button(words.health.cloud, testGemini)), result, list);
 }
 
-function weight({ status }) {
-  return ["fail", "warn", "ok"].indexOf(status);
+/** What failed, what is doubtful, and what is right, which is folded. */
+function grouped(checks) {
+  return Object.entries(words.health.groups).map(([status, name]) => {
+    const own = checks.filter((one) => one.status === status);
+    if (!own.length) return null;
+    const rows = el("ul", { class: "checks" }, own.map(check));
+    const title = `${name} (${count(own.length)})`;
+    return status === "ok"
+      ? el("details", {}, el("summary", {}, title), rows)
+      : el("section", { class: "stack tight" }, el("p", { class: "grouphead" }, title), rows);
+  });
 }
 
 function check(one) {

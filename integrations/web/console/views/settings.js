@@ -6,6 +6,7 @@ import { el, say } from "../dom.js";
 import { decimal, percent } from "../formats.js";
 import { stands } from "../live.js";
 import { busy, card, choice, field, page, toast } from "../parts.js";
+import { ownSentences } from "../ownsentences.js";
 import { people } from "../people.js";
 import { words } from "../words.js";
 
@@ -41,6 +42,7 @@ export async function open({ signal }) {
       card(text.listening, places("muted", "sensitivity", "follow_up")),
       card(text.behaviour, places("mode", "profile")),
       rows.quiet_hours && card(text.quiet, places("quiet_hours")),
+      await ownSentences(signal),
       allowed && await people(signal)));
 }
 

@@ -4,6 +4,7 @@ import { get, may, post } from "../api.js";
 import { el } from "../dom.js";
 import { count, fully, money } from "../formats.js";
 import { badge, button, card, empty, facts, tier, toast } from "../parts.js";
+import { whatDidYouMean } from "../ownsentences.js";
 import { link } from "../router.js";
 import { answerOf, heardOf } from "../turnrow.js";
 import { waterfall } from "../waterfall.js";
@@ -12,6 +13,9 @@ import { words } from "../words.js";
 /** The view. */
 export async function open({ id, signal }) {
   const told = await get(`v1/turns/${encodeURIComponent(id)}`, { signal });
+  const missed = !told.understood || told.mark !== "" || told.error?.kind === "not_understood";
+  const rated = rating(told);
+  const asking = missed ? await whatDidYouMean(told, rated?.misheard, signal) : null;
   return el("section", { class: "view" },
     el("header", { class: "head" },
       el("p", { class: "back" }, el("a", { href: link("turns") }, words.turn.back)),
@@ -21,10 +25,11 @@ export async function open({ id, signal }) {
     el("div", { class: "columns wide-left" },
       el("div", { class: "stack" },
         transcript(told),
+        asking,
         card(words.turn.waterfall, waterfall(told.timeline ?? {})),
         card(words.turn.calls, told.tool_calls.length
           ? el("ul", { class: "calls" }, told.tool_calls.map(call)) : empty(words.turn.noCalls))),
-      el("div", { class: "stack" }, rating(told), sound(told), figures(told))));
+      el("div", { class: "stack" }, rated?.place, sound(told), figures(told))));
 }
 
 function transcript(told) {
@@ -48,19 +53,21 @@ function transcript(told) {
 function rating(told) {
   if (!may("ask") || ["announcement", "job"].includes(told.source)) return null;
   const buttons = Object.entries(words.turn.marks).map(([mark, text]) => {
-    const made = button(text, async () => {
-      await post(`v1/turns/${encodeURIComponent(told.turn_id)}/mark`, { mark });
-      press(mark);
-      toast(words.turn.marked[mark], "good");
-    }, { kind: "option", sign: { "": "check", wrong: "cross", misheard: "warn" }[mark] });
+    const made = button(text, () => give(mark), { kind: "option", sign: { "": "check", wrong: "cross", misheard: "warn" }[mark] });
     made.dataset.mark = mark;
     return made;
   });
+  async function give(mark) {
+    await post(`v1/turns/${encodeURIComponent(told.turn_id)}/mark`, { mark });
+    press(mark);
+    toast(words.turn.marked[mark], "good");
+  }
   function press(mark) {
     for (const each of buttons) each.setAttribute("aria-pressed", String(each.dataset.mark === mark));
   }
   press(told.mark ?? "");
-  return card(words.turn.rating, el("div", { class: "options", role: "group", "aria-label": words.turn.rating }, buttons));
+  const place = card(words.turn.rating, el("div", { class: "options", role: "group", "aria-label": words.turn.rating }, buttons));
+  return { place, misheard: () => give("misheard") };
 }
 
 function sound(told) {
