@@ -33,6 +33,7 @@ REQUEST_WITHIN_S = 20.0  # time limit for receiving a whole request
 # Time limit for sending this many bytes or everything that is waiting. Otherwise a client that
 # reads nothing would keep its connection forever.
 TAKEN_WITHIN_S, TAKEN_BYTES = 10.0, 128 * 1024
+MOST_MESSAGE = 64 * 1024  # bytes of a WebSocket message; a longer one closes the connection
 # Bytes that the kernel buffers per connection and direction (it doubles the number). By default,
 # that can be several megabytes of unread data, and all connections together would use up the memory
 # of a small device.
@@ -234,6 +235,8 @@ async def serving(
         access_log=False,
         lifespan="off",
         ws="websockets-sansio",
+        ws_max_size=MOST_MESSAGE,
+        ws_per_message_deflate=False,  # sound can't be compressed, and each connection needs 100 kB
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,

@@ -38,6 +38,7 @@ from integrations.mcp_server.server import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.box import Health, NotKept
 from integrations.web.pages import metrics_route
+from integrations.web.speech import speech_route
 
 if TYPE_CHECKING:
     from assistant.interfaces.mqtt.interface import MqttInterface
@@ -239,7 +240,7 @@ def _box(
         stay.talks,
         stay.timers,
         stay.live,
-        Confirmations(lambda: runner.exchange, home.bus),
+        Confirmations(lambda: [runner.exchange, *stay.speech.asked()], home.bus),
         Records(home.store, guests, clock),
         Openers(lambda: home.client.house, home.policy_contexts.ratings),
         HousePage(
@@ -248,6 +249,7 @@ def _box(
         ),
         Sentences(home.own_sentences, lambda: home.client.house),
         History(home.store, sounds, guests, cap_usd, clock),
+        stay.speech,
         tools,
         doctor,
         test_gemini,
@@ -315,6 +317,10 @@ async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page
     callbacks = [f"{settings.home_assistant.url}{CALLBACK}", *settings.http.mcp_callbacks]
     mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns, callbacks=callbacks)
     await stack.enter_async_context(mcp)
-    routes = [*mcp.routes(), metrics_route(page, CONTENT_TYPE, guard)]
+    routes = [
+        *mcp.routes(),
+        metrics_route(page, CONTENT_TYPE, guard),
+        speech_route(box, guard),
+    ]
     serving = serving_http(settings, box, guard, lambda: box.health, routes)
     return await stack.enter_async_context(serving)

@@ -23,6 +23,7 @@ from assistant.conversation.program_questions import ProgramQuestions, QuestionH
 from assistant.conversation.record import TurnTelling
 from assistant.conversation.request_queue import RequestQueue
 from assistant.domain.records import TimerRecord, new_id
+from assistant.interfaces.api.speech import BrowserSpeech, SpeechParts
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.interfaces.status import TurnStats
 from assistant.journal.retention import Care
@@ -53,6 +54,7 @@ class DaemonServices:
     live: LiveSettings
     figures: TurnStats
     language_of: Callable[[str], str]  # returns the configured language that a text is in
+    speech: BrowserSpeech
 
 
 def make_announcements(conversation: BoxConversation, home: HomeContext) -> Announcements:
@@ -103,9 +105,33 @@ async def open_daemon_services(
         await live.begin(runner)
         home.tools.offer(_profile_switch(settings, live, home).tool())
         figures = await stack.enter_async_context(TurnStats(log, home.store, clock))
+        speech = BrowserSpeech(_speech_parts(conversation, home, desk, keeper.heard))
+        await stack.enter_async_context(speech)
         yield DaemonServices(
-            mute, announcements, desk, questions, talks, timers, live, figures, language_of
+            *(mute, announcements, desk, questions, talks, timers, live, figures, language_of),
+            speech=speech,
         )
+
+
+def _speech_parts(
+    conversation: BoxConversation,
+    home: HomeContext,
+    desk: AnnouncementService,
+    silence: Callable[[], None],
+) -> SpeechParts:
+    return SpeechParts(
+        conversation.settings,
+        conversation.clock,
+        conversation.catalogue,
+        conversation.mouth,
+        conversation.log,
+        conversation.runner,
+        conversation.services,
+        home.bus,
+        desk,
+        lambda: home.client.house,
+        silence,
+    )
 
 
 def _language_of(settings: Settings, text: str) -> str:

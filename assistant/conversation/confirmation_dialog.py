@@ -30,6 +30,7 @@ class AskingServices:
     prompter: Prompter | None = None
     phone: "OwnersPhone | None" = None
     learn: Callable[[str], None] = lambda text: None  # adds a note to the model's next turn
+    on_page: bool = False  # the person answers on their page, also if they spoke the command
 
 
 class ConfirmationDialog:

@@ -99,6 +99,8 @@ class TurnMaker:
     ) -> Turn:
         """Create a turn. `before` is the previous turn, and `spawn` starts tasks that outlive the
         new turn."""
+        if (who := self._voice.speaker) is not None:
+            opening = replace(opening, owner=who.owner, caller=who.caller)
         asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
         conversation = self._conversation

@@ -270,6 +270,9 @@ class TurnListener:
     def opened(self, turn: "Turn") -> None:
         """Handle the start of a turn."""
 
+    def heard(self, turn: "Turn") -> None:
+        """Handle words that a brain has recognised. They can still change."""
+
     def whole(self, turn: "Turn") -> None:
         """Handle the end of the person's sentence."""
 
@@ -295,6 +298,10 @@ class TurnListeners(TurnListener):
     def opened(self, turn: "Turn") -> None:
         for one in self._all:
             one.opened(turn)
+
+    def heard(self, turn: "Turn") -> None:
+        for one in self._all:
+            one.heard(turn)
 
     def whole(self, turn: "Turn") -> None:
         for one in self._all:

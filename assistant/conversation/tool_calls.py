@@ -266,7 +266,7 @@ class OwnWords:
     def own_up(self) -> None:
         """Report the calls' results if the model's answer cannot be trusted."""
         turn = self._turn
-        if turn.opening.silent and turn.brain not in OWN_BRAINS and undone(turn.outcomes):
+        if turn.unattended and turn.brain not in OWN_BRAINS and undone(turn.outcomes):
             self._owed = True
             self._withdraw_brain()
         if self._owed:

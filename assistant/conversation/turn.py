@@ -253,8 +253,8 @@ class Turn:
         services, group = self._services.get(), self._group
         assert services.asking is not None
         assert group is not None  # the question is asked in a task of the group
-        typed, terminal = self.opening.source == "text", self.opening.terminal
-        asking = services.asking
+        terminal, asking = self.opening.terminal, services.asking
+        typed = self.opening.source == "text" or asking.on_page
         if terminal is not None:
             asking = replace(asking, prompter=terminal.prompter)
         self.confirming = Confirming(
@@ -295,6 +295,13 @@ class Turn:
                 self._dispatch(BrainFinished(self.opening.turn, asks(self.answer)))
 
     @property
+    def unattended(self) -> bool:
+        """True if a program or a guest gave the command, whom nobody asks to confirm it."""
+        services = self._services.value
+        unasked = services is not None and services.asking is None
+        return self.opening.silent or (unasked and bool(self.opening.caller))
+
+    @property
     def voice_is_ours(self) -> bool:
         """True while only Hearth's own sentences are spoken."""
         return self._own_words.mute_brain or self.confirming is not None
@@ -315,6 +322,7 @@ class Turn:
         self.heard = text
         self.calls.has_heard.set()
         self._language.heard(text, language)
+        self.follower.heard(self)
 
     def tell_words(self) -> None:
         """Notify listeners once that the transcript is final."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
 from assistant.conversation.confirmation_dialog import AskingServices
-from assistant.domain.brain import Brain, Spent, Usage
+from assistant.domain.brain import PEOPLE, Brain, ConversationOwner, Spent, Usage
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Speaker:
+    """The person or program that speaks in a conversation away from the box."""
+
+    owner: ConversationOwner = PEOPLE
+    caller: str = ""  # a program or guest, as the journal names them; "" for a person
+
+
+@dataclass(frozen=True, slots=True)
 class TurnVoice:
     """The speech output for turns, which is available as soon as the process starts."""
 
@@ -25,6 +33,7 @@ class TurnVoice:
     catalogue: Catalogue
     acknowledging: Acknowledging = IN_WORDS
     unheard: SpeechOutput | None = None  # for turns that a terminal prints; None uses `mouth`
+    speaker: Speaker | None = None  # who is answered; None for the people at the box
 
     def of_turn(self, *, printed: bool) -> "TurnVoice":
         """Return the voice for a turn, which is silent if the turn is printed in a terminal."""

@@ -194,13 +194,15 @@ BrainEvent = (
 
 @dataclass(frozen=True, slots=True)
 class ConversationOwner:
-    """The owner of a conversation: the household, or the token of one program.
+    """The owner of a conversation: the people at the box, a person who speaks into a browser, or
+    the token of one program.
 
     Context that a brain keeps between turns is never shared between owners.
     """
 
-    name: str = ""  # program's name as in the audit ("mcp:agent"); "" for the household
-    token: str = ""  # distinguishes tokens with the same name; not the secret
+    name: str = ""  # program's name as in the audit ("mcp:agent"); "" for people
+    # Distinguishes tokens with the same name, and the browsers of people; not the secret.
+    token: str = ""
     recalls: bool = True  # may see what people have asked Hearth to remember
 
     @property

@@ -32,13 +32,14 @@ class SpeechOutput:
 
     def __init__(
         self,
-        voices: Voices,
+        voices: Voices | Synthesis,
         outputs: Outputs | Player,
         volume: float = 1.0,
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        self._synthesis = Synthesis(voices, fallback)
+        self._shares = isinstance(voices, Synthesis)  # another output owns it
+        self._synthesis = voices if isinstance(voices, Synthesis) else Synthesis(voices, fallback)
         self._volume = volume
         self._loudest: Callable[[], float] = lambda: math.inf
         self._outputs = as_outputs(outputs)
@@ -176,6 +177,11 @@ class SpeechOutput:
         """
         return self._synthesis.sound(text, language)
 
+    def beside(self, outputs: Outputs | Player, off: Collection[str] = ()) -> "SpeechOutput":
+        """Return an output with the same voices that plays elsewhere. It must not outlive this
+        one."""
+        return SpeechOutput(self._synthesis, outputs, off=off)
+
     def _sinks(self) -> dict[StreamName, AudioSink]:
         sinks: dict[int, AudioSink] = {}
         streams: dict[StreamName, AudioSink] = {}
@@ -212,7 +218,8 @@ class SpeechOutput:
         """Silence everything and release the worker thread."""
         self.stop()
         self.hush()
-        self._synthesis.close()
+        if not self._shares:
+            self._synthesis.close()
 
 
 OPEN = "open"  # the microphone opens

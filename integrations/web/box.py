@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from integrations.web.requests import (
     AnnounceRequest,
@@ -27,6 +27,9 @@ from integrations.web.requests import (
     TapRequest,
     TimerRequest,
 )
+
+if TYPE_CHECKING:
+    from integrations.web.speech import SpeechLine
 
 KEPT = 256  # events that a listener can still get after reconnecting
 WAITING = 256  # unread events before a listener is disconnected
@@ -269,6 +272,10 @@ class Box(Protocol):
     async def tap(self, entity_id: str, wanted: TapRequest, caller: Caller) -> Mapping[str, Any]:
         """Run the turn of a tap on a device, with the rights of the caller's typed turns, and
         return it like `ask`. Raises Busy, NotPossible and Unknown."""
+
+    async def speech(self, line: "SpeechLine") -> None:
+        """Converse with the person at this browser until it is gone. A turn is cancelled then, and
+        its calls are finished in the background."""
 
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         """Return the running, paused and ringing timers."""

@@ -27,6 +27,8 @@ IngressUse = Literal["off", "token", "home-assistant"]
 # Never `admin`: Home Assistant opens ingress to each of its users, even to a guest, and the
 # forwarded request does not show who is an administrator.
 CALLER = Caller("http:ingress", frozenset({"read", "ask", "speak"}))
+# A page's scheme, if the request is for a WebSocket.
+_PAGES_SCHEME = {"ws": "http", "wss": "https"}
 _PREFIX = re.compile(r"(/[A-Za-z0-9_-]{1,100}){1,5}")
 # Limit per program. A panel that shows everything sends about ten requests at once, and speaking
 # takes at least a second, so a program that exceeds the limit is in a loop.
@@ -142,7 +144,8 @@ class Ingress:
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
-            return Front(str(connection.scope.get("scheme", "http")), host)
+            scheme = str(connection.scope.get("scheme", "http"))
+            return Front(_PAGES_SCHEME.get(scheme, scheme), host)
         return Front(
             headers.get("x-forwarded-proto", "http").lower(),
             headers.get("x-forwarded-host", host),

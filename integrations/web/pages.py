@@ -69,9 +69,10 @@ _TYPES = {
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; media-src 'self' blob:; font-src 'self'; manifest-src 'self'; "
+    "worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors {framed}"
 )
-_PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
+_PERMISSIONS = "camera=(), geolocation=(), microphone=(self), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER, language: str = "en") -> list[Route]:
@@ -173,7 +174,7 @@ class Fronted:
                     headers.setdefault(name, value)
             await send(message)
 
-        if scope["type"] == "http" and not self._is_ours(Headers(scope=scope).get("host", "")):
+        if not self._is_ours(Headers(scope=scope).get("host", "")):
             message = "Here, Hearth answers only to the names localhost, 127.0.0.1 and [::1]."
             await problem(421, "wrong_host", message)(scope, receive, send_fronted)
             return

@@ -142,6 +142,14 @@ class AskRequest(Wish):
     text: Said
 
 
+class SpeechCommand(Wish):
+    """A text message that a browser sends to `/v1/speech`."""
+
+    type: Literal["press", "release", "stop"]
+    # Where the answer to this press is heard: in the browser, on the box, or not at all.
+    answer: Literal["page", "box", "none"] = "page"
+
+
 class SignInRequest(Wish):
     """The body of `POST /v1/session`: a token, or the code of a one-time link."""
 

@@ -1,7 +1,7 @@
 """A brain that streams speech to Gemini Live while the person is still speaking.
 
-People share one conversation, and each program has its own. The people's session is never closed to
-make room for a program's.
+The people at the box share one conversation, and each program and each browser has its own. The
+people's session is never closed to make room for another.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class LiveSessions:
 
     def of(self, owner: ConversationOwner) -> LiveSessionManager:
         """Return the owner's session, creating it if necessary."""
-        if owner.is_people:
+        if owner == PEOPLE:
             return self.people
         session = self._programs.pop(owner, None)
         if session is None:
@@ -81,7 +81,7 @@ class LiveSessions:
 
     def _make(self, owner: ConversationOwner) -> LiveSessionManager:
         services, timeouts = self._services, self._services.timeouts
-        if not owner.is_people:
+        if owner != PEOPLE:
             warm_s = min(timeouts.warm_s, WARM_S)
             timeouts = replace(timeouts, warm_s=warm_s, unused_s=0.0, rotates=False)
         return LiveSessionManager(replace(services, timeouts=timeouts), owner, self._make_room)

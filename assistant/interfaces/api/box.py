@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.conversation.record import as_json, joined, no_turn
 from assistant.conversation.rules.events import AtTerminal
@@ -53,6 +53,10 @@ _WHO_LOOSENS: Mapping[Loosening, str] = {
 }
 _NO_TIMER = "There is no such timer; see GET /v1/timers."
 _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Try again afterwards."
+
+
+if TYPE_CHECKING:
+    from integrations.web.speech import SpeechLine
 
 
 class Box(TaughtBox):
@@ -248,6 +252,10 @@ class Box(TaughtBox):
             return no_turn()
         turn = joined(turns)
         return as_json(turn.record, turn.outcomes)
+
+    async def speech(self, line: "SpeechLine") -> None:
+        recalls = line.caller.is_person or self._may_recall(line.caller)
+        await self._parts.speech.converse(line, recalls)
 
     def _may_recall(self, caller: Caller) -> bool:
         over_mcp = caller.name.startswith("mcp:")

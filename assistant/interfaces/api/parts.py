@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from integrations.web.box import Caller, NotPossible, Unknown
 from integrations.web.requests import ConfirmRequest, SentenceRequest
 
 if TYPE_CHECKING:
+    from assistant.interfaces.api.speech import BrowserSpeech
     from assistant.journal.store import Store
     from assistant.sound.devices import SoundState
 
@@ -66,41 +67,40 @@ class Openers:
 
 
 class Confirmations:
-    """The pending confirmation. An administrator can answer it instead of a person in the room. A
-    person who typed the command in the console can answer it there."""
+    """The pending confirmations: at most one of each conversation. An administrator can answer them
+    instead of a person in the room. A person who gave the command in a browser can answer there."""
 
-    def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
-        self._pending = pending
+    def __init__(
+        self, asked: Callable[[], Iterable[ConfirmationDialog | None]], bus: EventBus
+    ) -> None:
+        """`asked` returns the newest confirmation of each conversation, the box's first."""
+        self._asked = asked
         self._bus = bus
 
     @property
     def secure(self) -> bool:
-        dialog = self._waiting()
-        return dialog is not None and dialog.question.tier is Tier.SECURE
+        return any(dialog.question.tier is Tier.SECURE for dialog in self._waiting())
 
     def rows(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        dialog = self._waiting()
-        if dialog is None:
-            return []
-        question = dialog.question
         return [
             {
-                "id": question.id,
-                "question": question.text,
-                "language": question.language,
-                "tier": str(question.tier),
-                "how": question.how,
-                "turn_id": question.turn_id,
+                "id": dialog.question.id,
+                "question": dialog.question.text,
+                "language": dialog.question.language,
+                "tier": str(dialog.question.tier),
+                "how": dialog.question.how,
+                "turn_id": dialog.question.turn_id,
                 "may_answer": _may_answer(dialog, caller),
             }
+            for dialog in self._waiting()
         ]
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
         """Answer the pending confirmation, whose id is `name`. If the question requires a PIN, a
         yes must include it, and a wrong PIN counts as a no. Raises Unknown if no confirmation with
         this id is pending, and NotPossible if it is somebody else's."""
-        dialog = self._waiting()
-        if dialog is None or dialog.question.id != name:
+        dialog = next((one for one in self._waiting() if one.question.id == name), None)
+        if dialog is None:
             raise Unknown(_GONE)
         if not _may_answer(dialog, caller):
             raise NotPossible(_NOT_YOURS)
@@ -113,23 +113,22 @@ class Confirmations:
 
     def prompter(self, caller: Caller) -> "OnPage":
         """Return the prompter for what this person types in the console."""
-        return OnPage(caller.session, self._waiting)
+        return OnPage(caller.session, lambda: next(iter(self._asked()), None))
 
-    def _waiting(self) -> ConfirmationDialog | None:
-        dialog = self._pending()
-        return None if dialog is None or dialog.settled else dialog
+    def _waiting(self) -> Sequence[ConfirmationDialog]:
+        return [one for one in self._asked() if one is not None and not one.settled]
 
 
 @dataclass(frozen=True, slots=True)
 class OnPage:
     """Waits while the console asks for confirmation."""
 
-    session: str  # of the browser in which the person typed
-    _waiting: Callable[[], ConfirmationDialog | None]
+    session: str  # of the browser in which the person gave the command
+    asked: Callable[[], ConfirmationDialog | None]  # the newest one of that conversation
 
     async def ask(self, question: str, *, hidden: bool) -> None:
         """Wait at most ANSWER_S until the pending confirmation is settled."""
-        if (dialog := self._waiting()) is not None:
+        if (dialog := self.asked()) is not None and not dialog.settled:
             await asyncio.wait({dialog.settlement}, timeout=ANSWER_S)
 
 
@@ -343,6 +342,7 @@ class Parts:
     house: HousePage
     sentences: Sentences
     history: History
+    speech: "BrowserSpeech"
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
     test_gemini: Callable[[], Awaitable[Mapping[str, Any]]]  # costs money

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -136,7 +137,7 @@ class Profiles:
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
         self._profiles = settings.profiles
-        self._mouth = mouth
+        self._mouth: SpeechOutput | None = mouth
         self._narrow = narrow
         self._voices = {
             name: make_voices(_with_voice(settings, profile))
@@ -144,11 +145,18 @@ class Profiles:
             if profile.local_voice
         }
 
+    def without_voices(self) -> "Profiles":
+        """Return the same profiles for a conversation that doesn't choose its voice."""
+        other = copy(self)
+        other._mouth = None
+        return other
+
     def begin(self, turn_id: str, profile: str) -> str:
         """Start a turn with a profile, or with "" for none. Returns the language to assume, or ""
         for the first configured language."""
         chosen = self._profiles.get(profile) or Profile()
-        self._mouth.use(self._voices.get(profile))
+        if self._mouth is not None:
+            self._mouth.use(self._voices.get(profile))
         self._narrow(turn_id, chosen.tools)
         return chosen.language
 

@@ -25,6 +25,7 @@ from integrations.web.requests import (
     TapRequest,
     TimerRequest,
 )
+from integrations.web.speech import SpeechLine
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}
@@ -120,6 +121,7 @@ class FakeBox:
         self.full = False
         self.recording: Path | None = Path(__file__)  # of its only turn
         self.fails: Exception | None = None  # raised by the next call
+        self.lines: list[SpeechLine] = []  # browsers that speak now
 
     def state(self) -> Mapping[str, Any]:
         self._note()
@@ -173,6 +175,20 @@ class FakeBox:
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
         self._note(wanted)
         return "20261122-2"
+
+    async def speech(self, line: SpeechLine) -> None:
+        """Send back what the browser sends, until it has left."""
+        self.lines.append(line)
+        line.tell("ready")
+        try:
+            while True:
+                given = await line.incoming.get()
+                if isinstance(given, bytes):
+                    line.play(given, 16_000)
+                else:
+                    line.tell("got", command=given.type, answer=given.answer)
+        finally:
+            self.lines.remove(line)
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
         self._note((wanted, caller.name))

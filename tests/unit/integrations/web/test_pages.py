@@ -87,7 +87,7 @@ async def test_the_page_may_do_only_what_it_needs(folder: Path) -> None:
             assert policy == {
                 "default-src": "'none'",
                 **dict.fromkeys(("script-src", "style-src", "connect-src"), "'self'"),
-                **dict.fromkeys(("font-src", "manifest-src"), "'self'"),
+                **dict.fromkeys(("font-src", "manifest-src", "worker-src"), "'self'"),
                 "img-src": "'self' data:",
                 "media-src": "'self' blob:",
                 **dict.fromkeys(("base-uri", "form-action", "frame-ancestors"), "'none'"),
@@ -96,7 +96,7 @@ async def test_the_page_may_do_only_what_it_needs(folder: Path) -> None:
             assert headers["x-content-type-options"] == "nosniff"
             assert headers["referrer-policy"] == "no-referrer"
             assert headers["cross-origin-resource-policy"] == "same-origin"
-            assert "microphone=()" in headers["permissions-policy"]
+            assert "microphone=(self)" in headers["permissions-policy"]
 
 
 @pytest.mark.parametrize(

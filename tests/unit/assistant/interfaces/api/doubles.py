@@ -273,6 +273,7 @@ def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
         "house": None,
         "sentences": Sentences(OwnSentences(FakeValues()), lambda: House()),
         "history": FakeHistory(),
+        "speech": None,  # tests/pipeline/test_browser_speech.py has a whole process
         "tools": offered,
         "doctor": examined,
         "test_gemini": offered,

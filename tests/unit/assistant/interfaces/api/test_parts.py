@@ -277,7 +277,7 @@ class Waiting:
 def confirmations(waiting: Waiting | None, told: list[BusEvent]) -> Confirmations:
     bus = EventBus()
     bus.follow(told.append)
-    return Confirmations(lambda: cast(ConfirmationDialog | None, waiting), bus)
+    return Confirmations(lambda: [cast(ConfirmationDialog | None, waiting)], bus)
 
 
 async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
