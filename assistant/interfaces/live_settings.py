@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from assistant.config.schema import Settings
@@ -70,6 +70,11 @@ class LiveSettings:
         self._apply(chosen, engine)
 
     # --- current values
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """The languages that people speak here, which are not changed at run time."""
+        return self._settings.assistant.languages
 
     @property
     def volume(self) -> float:

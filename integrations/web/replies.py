@@ -50,6 +50,7 @@ class StateReply(HttpReply):
     problems: list[str] = []  # notes about the devices, for people
     health: Literal["ok", "degraded", "dead"] = "ok"
     version: str = ""  # of Hearth
+    languages: list[str] = []  # of the home, the default first
     listening_since: str | None = None  # ISO 8601; null while not listening
     troubles: dict[str, str] = {}  # current problems, each with its message
     sound: dict[str, Any] = {}

@@ -101,6 +101,7 @@ class Box(TaughtBox):
             **self._live(),
             "version": self._version,
             "listening_since": None if since is None else since.isoformat(),
+            "languages": list(self._parts.live.languages),
             "troubles": dict(self._parts.troubles()),
         }
         sound = self._parts.sound

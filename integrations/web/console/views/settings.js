@@ -8,6 +8,7 @@ import { stands } from "../live.js";
 import { busy, card, choice, field, page, toast } from "../parts.js";
 import { ownSentences } from "../ownsentences.js";
 import { people } from "../people.js";
+import { soundTest } from "../soundtest.js";
 import { words } from "../words.js";
 
 const text = words.settings;
@@ -19,6 +20,7 @@ export async function open({ signal }) {
   const rows = {
     volume: slider(text.volume, live.volume, { min: 0, max: 1, step: 0.05, unit: percent }, keep("volume")),
     speed: slider(text.speed, live.speed, { min: 0.5, max: 2, step: 0.05, unit: (value) => `${decimal(value, 2)} ×` }, keep("speed")),
+    wake_word: live.wake_word && select(text.wakeWord, live.wake_word, wakeWords(live.wake_word.options), keep("wake_word")),
     sensitivity: select(text.sensitivity, live.sensitivity, text.sensitivities, keep("sensitivity")),
     follow_up: select(text.followUp, live.follow_up, text.followUps, keep("follow_up")),
     profile: select(text.profile, live.profile, { none: text.profileNone }, keep("profile")),
@@ -39,11 +41,17 @@ export async function open({ signal }) {
     !allowed && el("p", { class: "hint" }, words.needs("admin")),
     el("div", { class: "columns even" },
       card(text.sound, places("volume", "speed")),
-      card(text.listening, places("muted", "sensitivity", "follow_up")),
+      card(text.listening, places("muted", "wake_word", "sensitivity", "follow_up")),
+      soundTest({ ...stands(), ...state }, signal),
       card(text.behaviour, places("mode", "profile")),
       rows.quiet_hours && card(text.quiet, places("quiet_hours")),
       await ownSentences(signal),
       allowed && await people(signal)));
+}
+
+/** The wake words as people say them. */
+function wakeWords(options) {
+  return Object.fromEntries(options.map((name) => [name, name.replaceAll("_", " ")]));
 }
 
 function keep(name) {

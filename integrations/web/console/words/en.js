@@ -365,6 +365,19 @@ export const words = {
     ended: "Signed out.",
   },
 
+  soundTest: {
+    title: "Sound test",
+    lead: "Speak as you usually do, from where you usually are.",
+    wake: (word) => `Say “${word}”`,
+    wakeNotYet: "Not heard yet.",
+    wakeHeard: (word, sure) => `Heard “${word}”, ${sure} sure.`,
+    language: "Language",
+    play: "Hear the voice",
+    playing: "Speaking on the device …",
+    played: "Did you hear it? If not, check the loudspeaker and the volume.",
+    notPlayed: "Nothing was played. Check the loudspeaker on the Health page.",
+  },
+
   settings: {
     title: "Settings",
     lead: "Changes take effect immediately and are saved.",
@@ -375,6 +388,7 @@ export const words = {
     listening: "Listening",
     muted: "Microphone muted",
     mutedHint: "While this is on, Hearth can’t hear you.",
+    wakeWord: "Wake word",
     sensitivity: "Wake word sensitivity",
     sensitivities: { low: "Low", normal: "Normal", high: "High" },
     followUp: "Keep listening after an answer",

@@ -365,6 +365,19 @@ export const words = {
     ended: "Sesión cerrada.",
   },
 
+  soundTest: {
+    title: "Prueba de sonido",
+    lead: "Habla como siempre, desde donde sueles estar.",
+    wake: (word) => `Di «${word}»`,
+    wakeNotYet: "Todavía no se ha oído.",
+    wakeHeard: (word, sure) => `Ha oído «${word}», con una seguridad del ${sure}.`,
+    language: "Idioma",
+    play: "Oír la voz",
+    playing: "Hablando en el dispositivo…",
+    played: "¿Lo has oído? Si no, revisa el altavoz y el volumen.",
+    notPlayed: "No ha sonado nada. Revisa el altavoz en la página Estado.",
+  },
+
   settings: {
     title: "Ajustes",
     lead: "Los cambios se aplican al momento y se guardan.",
@@ -375,6 +388,7 @@ export const words = {
     listening: "Escucha",
     muted: "Micrófono silenciado",
     mutedHint: "Mientras esté así, Hearth no te oye.",
+    wakeWord: "Palabra de activación",
     sensitivity: "Sensibilidad a la palabra de activación",
     sensitivities: { low: "Baja", normal: "Normal", high: "Alta" },
     followUp: "Seguir escuchando tras una respuesta",

@@ -104,6 +104,7 @@ class FakeLive:
     def __init__(self) -> None:
         self.volume = 1.0
         self.profile = "kids"
+        self.languages = ("en", "es")
 
     def widens(self, profile: str) -> bool:
         return profile != "kids"

@@ -71,6 +71,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
             "settings": {"volume": {"value": 1.0}},
             "version": own_version(),
             "listening_since": VirtualClock().now().isoformat(),
+            "languages": ["en", "es"],
             "troubles": {},
         }
         stream = box.events.since(None, box.events.now("state", box.state()))

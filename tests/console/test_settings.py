@@ -1,0 +1,45 @@
+"""Tests of the settings that a family looks for."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.console.browser import Console, axe_findings, window
+from tests.console.house import House
+
+pytestmark = pytest.mark.console
+
+
+def test_the_sound_test_shows_the_level_the_wake_word_and_the_voice(
+    console: Console, house: House
+) -> None:
+    console.show("settings")
+    page = console.page
+    card = page.locator(".card", has=page.get_by_role("heading", name="Sound test"))
+    meter = card.get_by_role("meter")
+    expect(meter).to_have_attribute("aria-valuetext", re.compile(r"^-\d+ decibels$"))
+    expect(card).to_contain_text("Not heard yet.")
+    bus = house.app.home.bus
+    house.loop.call_soon_threadsafe(
+        lambda: bus.publish("wake", turn_id="t", word="okay_nabu", score=0.934)
+    )
+    expect(card).to_contain_text("Heard “okay nabu”, 93% sure.")
+    card.get_by_label("Language").select_option(label="Spanish")
+    card.get_by_role("button", name="Hear the voice").click()
+    expect(card).to_contain_text("Did you hear it?")
+    turn = console.get("v1/turns?limit=1")[0]
+    assert (turn["clauses"][0], turn["language"]) == ("¡Hola!", "es")
+    assert axe_findings(page) == []
+
+
+def test_the_voice_is_heard_in_the_language_of_the_page(browser: Browser, house: House) -> None:
+    with window(browser, house.url, locale="es-ES") as console:
+        console.open()
+        console.page.get_by_label("Token").fill("a-token-of-the-console-tests")
+        console.page.keyboard.press("Enter")
+        console.page.wait_for_selector("main[data-shown]")
+        console.show("settings")
+        expect(
+            console.page.locator(".card", has_text="Oír la voz").get_by_label("Idioma")
+        ).to_have_value("es")
