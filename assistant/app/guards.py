@@ -19,7 +19,8 @@ from assistant.tools.catalog.approvals import Approvals, Consents
 from assistant.tools.catalog.menu import taints
 from assistant.tools.execution.guards import Breakers, CallGuards, Guards, gives_words_of_strangers
 from assistant.tools.house.targets import find_area
-from assistant.tools.policy.choices import ModeKeeper, Ratings
+from assistant.tools.policy.choices import ModeKeeper
+from assistant.tools.policy.ratings import Ratings
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from assistant.tools.undo.backups import Backups, FileUndo
 from assistant.tools.undo.stack import UndoStack
@@ -69,7 +70,14 @@ class PolicyContexts:
 
     def __call__(self) -> PolicyContext:
         now = self._clock.now().time()
-        return PolicyContext(self.modes.current, now, self._satellite, self.ratings.tiers)
+        ratings = self.ratings
+        return PolicyContext(
+            self.modes.current,
+            now,
+            self._satellite,
+            ratings.tiers,
+            demands=ratings.demands,
+        )
 
 
 def _rule(rule: PolicyRule) -> OwnerRule:

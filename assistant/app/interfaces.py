@@ -245,7 +245,7 @@ def _box(
         Openers(lambda: home.client.house, home.policy_contexts.ratings),
         HousePage(
             *(home.client, home.tools, home.catalogue, clock, settings.assistant.languages),
-            home.policy_contexts,
+            *(home.policy_contexts, home.policy_contexts.ratings, rulings_of(settings.policy)),
         ),
         Sentences(home.own_sentences, lambda: home.client.house),
         History(home.store, sounds, guests, cap_usd, clock),

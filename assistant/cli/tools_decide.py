@@ -17,17 +17,16 @@ from assistant.app.home import HomeContext
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import Failed, say, say_json
 from assistant.domain.clock import Clock
-from assistant.domain.tool_call import Tier
 from assistant.tools.catalog.approvals import Approvals, Waiting, fingerprint, pin_of
-from assistant.tools.policy.choices import (
-    TIERS,
+from assistant.tools.policy.openers import must_run
+from assistant.tools.policy.ratings import (
+    Rating,
     Ratings,
     may_open,
     rated_rows,
     unknown_effects,
     unrated,
 )
-from assistant.tools.policy.openers import must_run
 from assistant.tools.policy.risk import height
 from integrations.home_assistant.house import Entity, House
 
@@ -153,7 +152,7 @@ def _as_json(one: Waiting, approved: bool) -> dict[str, Any]:
 
 LEARN_S = 3.0  # seconds to wait for reports about scripts
 _LOOK_S = 0.1
-_TIERS = ", ".join(TIERS)
+_RATINGS = ", ".join(Rating)
 
 
 async def rate(
@@ -175,11 +174,11 @@ async def rate(
     await _learnt(home, clock)
     house = home.client.house
     if every is not None:
-        tier = _tier(every)
+        rating = _rating(every)
         # Leaves out entities that could open the house: those must be rated individually.
-        await ratings.rate({one.entity_id: tier for one in unknown_effects(house)})
+        await ratings.rate({one.entity_id: rating for one in unknown_effects(house)})
     elif chosen:
-        await ratings.rate({_rateable(chosen[0], chosen[1], house, ratings): _tier(chosen[1])})
+        await ratings.rate({_rateable(chosen[0], chosen[1], house, ratings): _rating(chosen[1])})
     _print_rated(_things(house, ratings), house, ratings, as_json)
     return 0
 
@@ -191,7 +190,7 @@ def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(
-        "chosen", nargs="*", metavar="NAME TIER", help=f"its name or id, and one of {_TIERS}"
+        "chosen", nargs="*", metavar="NAME RATING", help=f"its name or id, and one of {_RATINGS}"
     )
     parser.add_argument(
         "--all",
@@ -212,7 +211,7 @@ async def _learnt(home: HomeContext, clock: Clock) -> None:
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
-    ids |= ratings.tiers.keys()
+    ids |= ratings.given.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]
 
 
@@ -223,7 +222,7 @@ def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
     running = [one for one in house.exposed() if must_run(one, house) and one not in listed]
     found = _called(name, [*listed, *running])
     if not found:
-        raised = (one for one in house.exposed() if _is_raised(one, _tier(tier), house))
+        raised = (one for one in house.exposed() if _is_raised(one, _rating(tier), house))
         found = _called(name, list(raised))
     if len(found) == 1:
         return found[0].entity_id
@@ -246,20 +245,22 @@ def _called(name: str, things: Sequence[Entity]) -> list[Entity]:
     ]
 
 
-def _is_raised(entity: Entity, tier: Tier, house: House) -> bool:
-    return height(tier) > height(unrated(entity, house))
+def _is_raised(entity: Entity, rating: Rating, house: House) -> bool:
+    if rating in (Rating.PIN, Rating.NEVER):
+        return True
+    return height(rating.tier) > height(unrated(entity, house))
 
 
-def _tier(text: str) -> Tier:
-    if text not in TIERS:
-        raise Failed(f"{text} is not a tier; use one of {_TIERS}", 2)
-    return Tier(text)
+def _rating(text: str) -> Rating:
+    if text not in tuple(Rating):
+        raise Failed(f"{text} is not a rating; use one of {_RATINGS}", 2)
+    return Rating(text)
 
 
 def _print_rated(things: Sequence[Entity], house: House, ratings: Ratings, as_json: bool) -> None:
-    tiers = ratings.tiers
+    given = ratings.given
     if as_json:
-        say_json(rated_rows(things, house, tiers))
+        say_json(rated_rows(things, house, given))
         return
     if not things:
         say(
@@ -269,7 +270,7 @@ def _print_rated(things: Sequence[Entity], house: House, ratings: Ratings, as_js
         return
     table = Table("id", "name", "counts as", "seen to open", box=None, padding=(0, 2, 0, 0))
     for one in things:
-        tier = tiers.get(one.entity_id) or f"{unrated(one, house)} (not rated)"
+        tier = given.get(one.entity_id) or f"{unrated(one, house)} (not rated)"
         seen = ", ".join(sorted(house.seen_opening.get(one.entity_id, ())))
         cells = (one.entity_id, one.name, tier, seen)
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))

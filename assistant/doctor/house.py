@@ -32,7 +32,7 @@ from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, a
 from assistant.interfaces.mqtt.interface import broker_of
 from assistant.timers.recurrence import local_zone
 from assistant.tools.catalog.menu import Menu
-from assistant.tools.policy.choices import may_open
+from assistant.tools.policy.ratings import may_open
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.house import Entity, House

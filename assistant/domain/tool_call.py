@@ -226,6 +226,7 @@ class Programs:
 
 
 NOON = time(12, 0)
+Demand = Literal["pin", "deny"]
 
 
 class Mode(StrEnum):
@@ -249,6 +250,8 @@ class PolicyContext:
     now: time = NOON  # wall-clock time
     satellite: tuple[str, ...] = ()  # name of this device, and its area
     ratings: Mapping[str, Tier] = field(default_factory=dict)  # by entity id
+    # Entities that need the PIN, or that are never used, by the owner's rating.
+    demands: Mapping[str, "Demand"] = field(default_factory=dict)
     program: Program | None = None  # program that asks, or None for a person
     tainted: bool = False  # foreign text may have prompted the call
 

@@ -29,7 +29,7 @@ from assistant.setup.document import (
     secrets_of,
     write_all,
 )
-from assistant.tools.policy.choices import Ratings, may_open
+from assistant.tools.policy.ratings import Ratings, may_open
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House

@@ -22,7 +22,7 @@ from assistant.journal.database import Database
 from assistant.journal.tables import MemoryRows, add_openings, keep_value, put_timer, write_memories
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.document import PLAIN_MODE, Before, NewFile, put_back, write_all
-from assistant.tools.policy.choices import RATINGS, read_tiers
+from assistant.tools.policy.ratings import RATINGS, read_ratings, strictest
 from assistant.tools.policy.risk import height
 from assistant.transfer.contents import Contents, still_to_come
 from assistant.transfer.settings import (
@@ -85,10 +85,12 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     for name, value in contents.kept.items():
         lines.append(f"{name}: {len(value)}")
     lines += told_openings(here.openings, contents.openings)
-    was, brought = (read_tiers(side.kept.get(RATINGS)) for side in (here, contents))
-    tiers = merged_tiers(was, brought, here.openings, contents.openings)
-    if tiers != was or RATINGS in merged:
-        merged[RATINGS] = {name: str(tier) for name, tier in tiers.items()}
+    rated, brought = (read_ratings(side.kept.get(RATINGS)) for side in (here, contents))
+    was, then = ({name: one.tier for name, one in side.items()} for side in (rated, brought))
+    tiers = merged_tiers(was, then, here.openings, contents.openings)
+    ratings = {**tiers, **strictest(rated, brought)}
+    if ratings != rated or RATINGS in merged:
+        merged[RATINGS] = {name: str(rating) for name, rating in ratings.items()}
     lines += told_tiers(was, tiers)
     tokens = {row.name for row in here.tokens}
     added = [row for row in contents.tokens if row.name not in tokens]

@@ -297,6 +297,10 @@ class Box(Protocol):
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
         """Answer a confirmation on a person's behalf, and return the outcome. Raises Unknown."""
 
+    async def rate_device(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        """Rate any device that Hearth may use. Raises NotPossible if the rating would have no
+        effect, and Unknown."""
+
     def openers(self) -> Sequence[Mapping[str, Any]]:
         """Return the openers with the owner's ratings."""
 

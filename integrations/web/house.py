@@ -1,13 +1,15 @@
 """API paths for the house: its devices, their states, and what a tap on one does."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from integrations.web.box import Box
-from integrations.web.paths import GONE, Path
+from integrations.web.paths import GONE, STORE, Path
 from integrations.web.problems import Name, read_name
 from integrations.web.replies import HttpReply, TurnReply
-from integrations.web.requests import TapRequest
+from integrations.web.requests import RateRequest, RatingName, TapRequest
 
 LANGUAGE = Name("language")
 
@@ -28,6 +30,13 @@ class TappedReply(HttpReply):
     how: Literal["free", "asks", "phone", "pin", "never"]
 
 
+class RatingChoice(HttpReply):
+    """A rating that the owner can give, and its effect."""
+
+    rating: RatingName
+    how: Literal["free", "asks", "phone", "pin", "never"]
+
+
 class ThingReply(HttpReply):
     """A device."""
 
@@ -41,6 +50,9 @@ class ThingReply(HttpReply):
     examples: list[str]  # sentences that work
     tap: TappedReply | None  # null: a tap does nothing
     treatment: TreatmentReply | None  # null: there are no commands for it
+    rating: RatingName | None = None  # the owner's rating; for administrators only
+    # Other ratings have no effect. For administrators only.
+    choices: Annotated[list[RatingChoice], Field(default_factory=list)]
 
 
 class RoomReply(HttpReply):
@@ -79,5 +91,11 @@ def house_paths(box: Box) -> Sequence[Path]:
             *(lambda call: box.tap(call.name, call.wanted, call.caller), 200, TurnReply),
             body=TapRequest,
             problems={**GONE, 409: "Another turn is in progress."},
+        ),
+        Path(
+            *("POST", "/v1/house/{id}/rating", "admin", "Rate a device."),
+            *(lambda call: box.rate_device(call.name, call.wanted, call.caller), 204),
+            body=RateRequest,
+            problems={**GONE, **STORE},
         ),
     )

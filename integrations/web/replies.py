@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from integrations.web.box import Scope
-from integrations.web.requests import Mode
+from integrations.web.requests import Mode, RatingName
 
 
 class HttpReply(BaseModel):
@@ -249,7 +249,7 @@ class OpenerReply(HttpReply):
 
     entity_id: str
     name: str
-    tier: Literal["comfort", "costly", "secure"] | None  # the owner's rating
+    tier: RatingName | None  # the owner's rating
     unrated: Literal["comfort", "costly", "secure"]  # its tier without a rating
     seen_opening: list[str]  # ids of entities that it was seen to open, unlock or disarm
 

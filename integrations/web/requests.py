@@ -196,10 +196,13 @@ class ConfirmRequest(Wish):
     pin: Annotated[str, Field(max_length=32)] = ""
 
 
-class RateRequest(Wish):
-    """The body of `POST /v1/openers/{id}`: the opener's rating."""
+RatingName = Literal["comfort", "costly", "secure", "pin", "never"]
 
-    tier: Literal["comfort", "costly", "secure"]
+
+class RateRequest(Wish):
+    """The body of `POST /v1/openers/{id}` and `POST /v1/house/{id}/rating`: a rating."""
+
+    tier: RatingName
 
 
 TapAction = Literal[

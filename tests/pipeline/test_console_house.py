@@ -15,6 +15,7 @@ from integrations.web.box import Role
 from tests.pipeline.console_rig import ADMIN, LOCK, House, Page, house
 from tests.pipeline.rig import states
 
+PIN = "70718293"
 BOTH = {"languages": ["en", "es"]}
 
 
@@ -133,6 +134,50 @@ async def test_a_stricter_mode_shows_at_once(tmp_path: Path) -> None:
         assert (await page.things())["light.hall"]["tap"]["how"] == "asks"
         await at.app.home.policy_contexts.modes.set(Mode.GUEST)
         assert (await page.things())[LOCK]["tap"]["how"] == "never"
+
+
+async def test_the_owner_rates_a_device_and_it_counts_at_once(tmp_path: Path) -> None:
+    policy = {"secure": "pin", "pin": PIN}
+    async with house(tmp_path, policy=policy) as at, at.person("owner") as page:
+
+        async def rate(entity_id: str, tier: str) -> int:
+            body = {"tier": tier}
+            return (await page.client.post(f"/v1/house/{entity_id}/rating", json=body)).status_code
+
+        light = (await page.things())["light.hall"]
+        assert light["rating"] is None
+        assert {one["how"]: one["rating"] for one in light["choices"]} == {
+            "free": "comfort",
+            "asks": "costly",
+            "pin": "pin",
+            "never": "never",
+        }
+        assert await rate("light.hall", "never") == 204
+        light = (await page.things())["light.hall"]
+        assert (light["rating"], light["treatment"]["how"]) == ("never", "never")
+        assert light["treatment"]["why"] == "I'm not allowed to change the hall light."
+        turn = await page.tap("light.hall", "on")
+        assert [call["decision"] for call in turn["tool_calls"]] == ["denied"]
+        turn = await page.type("turn on the hall light")
+        assert turn["answer"] == "I'm not allowed to change the hall light."
+        assert states(at.app)["light.hall"] == "off"
+
+        assert await rate("light.hall", "pin") == 204
+        turn = await page.answering(page.tap("light.hall", "on"), yes=True, pin=PIN)
+        assert turn["tool_calls"][0]["decision"] == "confirmed"
+        assert states(at.app)["light.hall"] == "on"
+        assert await rate("light.hall", "comfort") == 204
+        assert (await page.things())["light.hall"]["tap"]["how"] == "free"
+
+        assert await rate(LOCK, "comfort") == 422
+        assert await rate("light.workbench", "never") == 404
+        assert await rate("light.hall", "always") == 422
+        assert await rate(LOCK, "never") == 204
+        turn = await page.tap(LOCK, "unlock")
+        assert [call["decision"] for call in turn["tool_calls"]] == ["denied"]
+        assert (await page.things())[LOCK]["treatment"]["how"] == "never"
+        async with at.person("family") as ana:
+            assert "choices" not in (await ana.things())[LOCK]
 
 
 @pytest.mark.parametrize("role", ["family", "guest"])

@@ -15,10 +15,11 @@ from assistant.domain.brain import Brain, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.health import word_of
-from assistant.domain.tool_call import CALLERS, Mode, Tier
+from assistant.domain.tool_call import CALLERS, Mode
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
 from assistant.interfaces.api.taught import TaughtBox, told
+from assistant.tools.policy.ratings import Rating
 from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import (
     Busy,
@@ -289,13 +290,18 @@ class Box(TaughtBox):
             await self._parts.history.mark(turn_id, wanted.mark)
         self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
 
+    async def rate_device(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        with told("Not saved"):
+            await self._parts.house.rate(entity_id, Rating(wanted.tier))
+        self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
+
     def openers(self) -> Sequence[Mapping[str, Any]]:
         return self._parts.openers.rows()
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
         with told("Not saved"):
-            await self._parts.openers.rate(entity_id, Tier(wanted.tier))
+            await self._parts.openers.rate(entity_id, Rating(wanted.tier))
 
     # --- events
 

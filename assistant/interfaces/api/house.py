@@ -14,7 +14,8 @@ from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.answers import HouseAnswers
 from assistant.tools.house.names import plain_state
-from assistant.tools.policy.rules import Ruling
+from assistant.tools.policy.ratings import Rating, Ratings, choices_of, works
+from assistant.tools.policy.rules import Ruling, Rulings
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import Caller, EventLog, NotPossible, Unknown
@@ -39,6 +40,7 @@ _WORK_S = 0.008  # longest work before other tasks get their turn
 _KEPT_S = 30.0
 _MOST_VIEWS = 8  # languages and callers for which rows are kept
 _GONE = "There is no device with that id that Hearth may use; see GET /v1/house."
+_NO_EFFECT = "That rating has no effect on this device; see `choices` in GET /v1/house."
 _CANNOT = "This device can't do that, or Hearth can't tell it apart from others."
 
 
@@ -51,10 +53,11 @@ class _View:
     language: str
     program: Program | None  # None: a person
     context: PolicyContext
+    rates: bool  # it includes the ratings
 
     @property
-    def name(self) -> tuple[str, str]:
-        return self.language, "" if self.program is None else self.program.name
+    def name(self) -> tuple[str, str, bool]:
+        return self.language, "" if self.program is None else self.program.name, self.rates
 
     def is_like(self, other: "_View") -> bool:
         """Return True if equal entities have equal rows in both views."""
@@ -62,7 +65,7 @@ class _View:
         return (
             self.menu is other.menu
             and self.house.areas == other.house.areas
-            and (now.mode, now.ratings) == (then.mode, then.ratings)
+            and (now.mode, now.ratings, now.demands) == (then.mode, then.ratings, then.demands)
         )
 
 
@@ -96,6 +99,8 @@ class HousePage:
         clock: Clock,
         languages: Sequence[str],
         moment: Callable[[], PolicyContext],
+        ratings: Ratings,
+        rulings: Rulings,
     ) -> None:
         """The first of `languages` is used for callers that name none. `moment` returns the mode
         and the ratings."""
@@ -105,7 +110,9 @@ class HousePage:
         self._clock = clock
         self._languages = languages
         self._moment = moment
-        self._kept: dict[tuple[str, str], _KeptRows] = {}
+        self._ratings = ratings
+        self._rulings = rulings
+        self._kept: dict[tuple[str, str, bool], _KeptRows] = {}
         self._words = HouseWords(say)
 
     async def whole(self, caller: Caller, language: str | None) -> Mapping[str, Any]:
@@ -135,13 +142,22 @@ class HousePage:
         """Return the sentence that does the same as this tap, and the brain that carries it out.
         Raises Unknown and NotPossible."""
         view = await self._view(caller, language)
-        entity = view.house.entities.get(entity_id)
-        if entity is None or not entity.exposed:
-            raise Unknown(_GONE)
+        entity = _exposed(entity_id, view.house)
         tap = self._tap(action, entity, view) if action in actions_of(entity) else None
         if tap is None or self._treatment(tap, entity, view) is None:
             raise NotPossible(_CANNOT)
         return tap.command.text, TapBrain(tap, lambda: self._client.house, self._say)
+
+    async def rate(self, entity_id: str, rating: Rating) -> None:
+        """Rate a device. Raises Unknown, NotPossible if the rating has no effect on it, and
+        StoreError if the rating can't be saved."""
+        house = self._client.house
+        if not works(rating, _exposed(entity_id, house), house, self._rulings):
+            raise NotPossible(_NO_EFFECT)
+        await self._ratings.rate({entity_id: rating})
+
+    def _choices(self, entity: Entity, house: House) -> list[tuple[Rating, Ruling]]:
+        return choices_of(entity, house, self._rulings, self._moment().mode)
 
     async def _view(self, caller: Caller, language: str | None) -> _View:
         menu = self._tools.current_menu
@@ -149,7 +165,8 @@ class HousePage:
             menu = await self._tools.menu()
         program = None if caller.is_person else Program(caller.name, CALLERS)
         house, spoken = self._client.house, self._spoken(language)
-        return _View(house, menu, spoken, program, self._moment())
+        rates = caller.may("admin")
+        return _View(house, menu, spoken, program, self._moment(), rates)
 
     def _known_rows(self, view: _View) -> dict[str, tuple[Entity, Mapping[str, Any]]]:
         now, kept = self._clock.monotonic(), self._kept.pop(view.name, None)
@@ -188,6 +205,16 @@ class HousePage:
             "examples": examples if treated or not actions_of(entity) else [],
             "tap": None if tapped is None else {"action": following, "how": tapped.how},
             "treatment": None if strictest is None else strictest.as_json(),
+            **(self._rating(entity, view.house) if view.rates and treated else {}),
+        }
+
+    def _rating(self, entity: Entity, house: House) -> Mapping[str, Any]:
+        return {
+            "rating": self._ratings.given.get(entity.entity_id),
+            "choices": [
+                {"rating": rating, "how": _HOW[ruling]}
+                for rating, ruling in self._choices(entity, house)
+            ],
         }
 
     def _tap(self, action: Action, entity: Entity, view: _View) -> Tap | None:
@@ -210,6 +237,13 @@ class HousePage:
         if view.program is not None:  # a program can't confirm anything
             return _Treatment("never", "", verdict.rule)
         return _Treatment(_HOW[verdict.ruling], why, verdict.rule)
+
+
+def _exposed(entity_id: str, house: House) -> Entity:
+    entity = house.entities.get(entity_id)
+    if entity is None or not entity.exposed:
+        raise Unknown(_GONE)
+    return entity
 
 
 def by_floor(house: House, rows: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ from assistant.memory.service import MemoryService, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
 from assistant.timers.book import ProgramTimers
-from assistant.tools.policy.choices import ModeKeeper, Ratings, may_open, rated_rows
+from assistant.tools.policy.choices import ModeKeeper
+from assistant.tools.policy.ratings import Rating, Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown
 from integrations.web.requests import ConfirmRequest, SentenceRequest
@@ -56,14 +57,14 @@ class Openers:
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Return each entity as a JSON object. `tier` is None if the owner hasn't rated it."""
         house = self._house()
-        return rated_rows(may_open(house), house, self._ratings.tiers)
+        return rated_rows(may_open(house), house, self._ratings.given)
 
-    async def rate(self, entity_id: str, tier: Tier) -> None:
+    async def rate(self, entity_id: str, rating: Rating) -> None:
         """Rate an entity. Raises Unknown if it is not in `rows`, and StoreError if the rating can't
         be saved."""
         if entity_id not in {one.entity_id for one in may_open(self._house())}:
             raise Unknown("No entity that could open something has that id; see GET /v1/openers.")
-        await self._ratings.rate({entity_id: tier})
+        await self._ratings.rate({entity_id: rating})
 
 
 class Confirmations:

@@ -1,8 +1,9 @@
-"""Choices that people make while Hearth runs: the mode, a turn's profile and the ratings."""
+"""Choices that people make while Hearth runs: the mode and a turn's profile. Also what was seen to
+open something, which ends a rating."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,21 +16,11 @@ from assistant.config.sections import Profile
 from assistant.config.sound import VoiceModel
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
-from assistant.domain.tool_call import Mode, Tier
+from assistant.domain.tool_call import Mode
 from assistant.journal.store import Store
 from assistant.speech.synthesis import Voices
-from assistant.tools.house.intents import Action
-from assistant.tools.policy.risk import (
-    SECURE_RULES,
-    UNKNOWN_EFFECTS,
-    UNREAD,
-    gate,
-    height,
-    is_settled,
-    weigh,
-)
+from assistant.tools.policy.ratings import Ratings
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
@@ -211,101 +202,6 @@ class Narrowing:
                 return may_use(names, self._of[name])
             name = name.rpartition("-")[0]  # the format of `requests.Entry.work_id`
         return True
-
-
-RATINGS = "ratings"  # key in the store
-TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
-
-
-class Ratings:
-    """The owner's ratings by entity id, as last read from disk."""
-
-    def __init__(self, kept: SmallValues) -> None:
-        self._kept = kept
-        self._tiers: Mapping[str, Tier] = {}
-
-    @property
-    def tiers(self) -> Mapping[str, Tier]:
-        return self._tiers
-
-    async def load(self) -> None:
-        """Read the ratings from disk. Raises StoreError."""
-        self._tiers = read_tiers(await self._kept.kept(RATINGS))
-
-    async def rate(self, tiers: Mapping[str, Tier]) -> None:
-        """Store ratings for these entities and keep all others. Raises StoreError."""
-        # Read first, because another process may have changed ratings.
-        await self.load()
-        await self._write({**self._tiers, **tiers})
-
-    async def withdraw(self, entity_ids: Iterable[str]) -> None:
-        """Delete the ratings of these entities, except `secure` ones. Raises StoreError."""
-        await self.load()
-        gone = {name for name in entity_ids if self._tiers.get(name) is not Tier.SECURE}
-        if gone & self._tiers.keys():
-            left = {name: tier for name, tier in self._tiers.items() if name not in gone}
-            await self._write(left)
-
-    async def _write(self, changed: Mapping[str, Tier]) -> None:
-        await self._kept.keep(RATINGS, {name: str(tier) for name, tier in changed.items()})
-        self._tiers = changed
-
-
-def unknown_effects(house: House) -> list[Entity]:
-    """Return the exposed scripts, scenes, buttons and automations with unknown effects."""
-    rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
-    return [
-        entity
-        for entity in house.exposed()
-        if entity.domain in UNKNOWN_EFFECTS
-        and entity.entity_id not in house.unread
-        and gate(entity, Action.ON, {}, house) in rules
-    ]
-
-
-def may_open(house: House) -> list[Entity]:
-    """Return the exposed entities that Hearth treats as openers until the owner rates them."""
-    return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
-
-
-def unrated(entity: Entity, house: House) -> Tier:
-    """Return the tier that the entity would have without a rating, in its riskier direction."""
-    ways = (Action.ON, Action.OFF, Action.TOGGLE)
-    tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
-    return max(tiers, key=height)
-
-
-def rated_rows(
-    things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
-) -> list[dict[str, Any]]:
-    """Return these entities and their ratings as JSON objects."""
-    return [
-        {
-            "entity_id": one.entity_id,
-            "name": one.name,
-            "tier": tiers.get(one.entity_id),
-            "unrated": unrated(one, house),
-            "seen_opening": sorted(house.seen_opening.get(one.entity_id, ())),
-        }
-        for one in things
-    ]
-
-
-def _is_unsettled(entity: Entity, house: House) -> bool:
-    rule = gate(entity, Action.TOGGLE, {}, house)
-    return rule in SECURE_RULES and not is_settled(entity, rule, house)
-
-
-def read_tiers(value: Any) -> dict[str, Tier]:
-    """Parse the stored ratings. Invalid ones are dropped, so that their entities count
-    as unrated."""
-    found: dict[str, Tier] = {}
-    for name, tier in (value if isinstance(value, Mapping) else {}).items():
-        try:
-            found[str(name)] = Tier(tier)
-        except ValueError:
-            _log.warning("the rating of %s cannot be read", name)
-    return {name: tier for name, tier in found.items() if tier in TIERS}
 
 
 # What switches were seen to open is detected by `integrations.home_assistant.runs.Switches` and

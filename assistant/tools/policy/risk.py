@@ -274,9 +274,18 @@ def weigh(
             rule = None  # an evening scene turns the heating down, but rarely off
         stake = Risk(Tier.COSTLY, rule) if rule else Risk(Tier.COMFORT, "comfort")
     raised = rating is not None and height(rating) > height(stake.tier)
+    if _secures(entity, action, arguments, house):
+        return stake  # a rating doesn't keep a door from being locked
     if rating is not None and raised and action is not Action.STOP:
         return Risk(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"), rated=True)
     return stake
+
+
+def _secures(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> bool:
+    """Return True if the action closes, locks or arms something that lets people in."""
+    if directions(entity, action, arguments, house) != {"close"}:
+        return False
+    return entity.domain not in ("cover", "valve") or opening_of(entity, house) is not Opening.NONE
 
 
 def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
-from assistant.domain.tool_call import Decision, Mode, PolicyContext, Program, Tier
+from assistant.domain.tool_call import Decision, Demand, Mode, PolicyContext, Program, Tier
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.house.intents import Action, Move
 from assistant.tools.policy.corrections import MendedArgument
@@ -282,7 +282,16 @@ def rule_thing(
         area=house.areas.get(entity.area_id or ""),
         directions=directions(entity, action, arguments, house),
     )
-    return _rule(stake, subject, caller)
+    return _demanded(_rule(stake, subject, caller), caller.moment.demands.get(entity_id))
+
+
+def _demanded(ruled: Ruled, demand: Demand | None) -> Ruled:
+    """Apply the owner's rating if it demands the PIN or forbids the entity. It never makes a ruling
+    looser."""
+    if demand is None or ruled.stake.tier is not Tier.SECURE:
+        return ruled  # stopping and locking stay free
+    ruling = stricter(ruled.ruling, Ruling(demand))
+    return ruled if ruling is ruled.ruling else Ruled(ruled.stake, ruling, ruled.stake.rule)
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:

@@ -20,7 +20,7 @@ from assistant.setup import services
 from assistant.setup.answers import Gone
 from assistant.setup.services import SetupServices
 from assistant.setup.sound_check import Reading
-from assistant.tools.policy.choices import Ratings
+from assistant.tools.policy.ratings import Ratings
 from integrations.demo_home.catalogue import THINGS
 from integrations.demo_home.house import Thing
 from integrations.demo_home.rest import DemoHome

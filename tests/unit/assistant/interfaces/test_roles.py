@@ -36,6 +36,7 @@ ALLOWED = {
     "POST /v1/converse": HOUSEHOLD,
     "POST /v1/ask": ALL,
     "GET /v1/house": ALL,
+    "POST /v1/house/{id}/rating": ONLY_OWNER,
     "POST /v1/house/{id}": ALL,  # what each may do there: see test_house.py
     "GET /v1/timers": ALL,
     "POST /v1/timers": HOUSEHOLD,

@@ -223,6 +223,12 @@ class FakeBox:
             raise Unknown("There is no such device.")
         return await self.ask(AskRequest(text=f"turn {wanted.action} the light"), caller)
 
+    async def rate_device(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
+        self._note()
+        if entity_id != _THING["id"]:
+            raise Unknown("There is no such device.")
+        self.asked.append(("rate", entity_id, wanted.tier, caller.name))
+
     async def timers(self) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [_TIMER]

@@ -23,6 +23,7 @@ BODIES = {
     "/v1/openers/{id}": {"tier": "secure"},
     "/v1/house/{id}": {"action": "on"},
     "/v1/sentences": {"said": "movie time", "means": "close the blinds"},
+    "/v1/house/{id}/rating": {"tier": "never"},
     "/v1/memory/{id}": {"text": "The key is there."},
     "/v1/turns/{id}/mark": {"mark": "wrong"},
     "/v1/session": {"token": TOKEN},

@@ -63,6 +63,7 @@ def test_scopes_are_those_of_the_contract() -> None:
         **dict.fromkeys(("GET state", "GET events", "GET timers", "GET confirmations"), "see"),
         "GET house": "see",
         "POST house/{id}": "ask",
+        "POST house/{id}/rating": "admin",
         **dict.fromkeys(
             ("GET settings", "GET memory", "GET doctor", "GET turns", "GET turns/{id}"), "read"
         ),

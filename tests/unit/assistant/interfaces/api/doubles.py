@@ -15,7 +15,7 @@ from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.tool_call import Mode, Rights
 from assistant.interfaces.api.parts import Openers, Parts, Sentences
 from assistant.memory.own_sentences import OwnSentences
-from assistant.tools.policy.choices import Ratings
+from assistant.tools.policy.ratings import Ratings
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown
 from integrations.web.requests import (

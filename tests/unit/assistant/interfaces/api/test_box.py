@@ -16,7 +16,7 @@ from assistant.domain.tool_call import CALLERS, Mode
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
-from assistant.tools.policy.choices import Ratings
+from assistant.tools.policy.ratings import Ratings
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import Busy, Caller, NotKept, NotPossible, Scope, Unknown

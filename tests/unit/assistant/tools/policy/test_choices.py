@@ -25,11 +25,11 @@ from assistant.tools.policy.choices import (
     ModeKeeper,
     Narrowing,
     Profiles,
-    Ratings,
     may_use,
     widens,
 )
 from assistant.tools.policy.engine import judge
+from assistant.tools.policy.ratings import Ratings
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from integrations.home_assistant.house import House
 

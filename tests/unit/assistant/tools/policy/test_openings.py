@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assistant.domain.tool_call import CALLERS, Decision, Mode, PolicyContext, Program, Tier
 from assistant.tools.house.intents import Action
-from assistant.tools.policy.choices import may_open, unknown_effects
 from assistant.tools.policy.engine import judge
 from assistant.tools.policy.openers import INSIDE
+from assistant.tools.policy.ratings import may_open, unknown_effects
 from assistant.tools.policy.risk import is_safe_to_guess, weigh
 from assistant.tools.policy.rules import Rulings
 from assistant.tools.vocabulary import LANGUAGES, entries

@@ -11,7 +11,8 @@ from assistant.domain.records import StoreError
 from assistant.domain.tool_call import Tier
 from assistant.journal.store import Store
 from assistant.tools.house.intents import Action
-from assistant.tools.policy.choices import RETRY_S, Ratings, SeenOpening, may_open
+from assistant.tools.policy.choices import RETRY_S, SeenOpening
+from assistant.tools.policy.ratings import Ratings, may_open
 from assistant.tools.policy.risk import weigh
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House

@@ -25,9 +25,9 @@ from assistant.domain.tool_call import (
 from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.house.intents import TRIGGER
-from assistant.tools.policy.choices import unknown_effects
 from assistant.tools.policy.engine import judge, judge_sentence
 from assistant.tools.policy.judge import Judge, Misfit
+from assistant.tools.policy.ratings import unknown_effects
 from assistant.tools.policy.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
 from assistant.tools.policy.targeting import named_in
 from integrations.demo_home import DemoHome
