@@ -46,6 +46,9 @@ ALLOWED = {
     "POST /v1/confirmations/{id}": HOUSEHOLD,  # only their own: see test_parts.py
     "GET /v1/openers": ONLY_OWNER,
     "POST /v1/openers/{id}": ONLY_OWNER,
+    "GET /v1/sentences": ONLY_OWNER,
+    "POST /v1/sentences": ONLY_OWNER,
+    "DELETE /v1/sentences/{id}": ONLY_OWNER,
     "GET /v1/memory": ONLY_OWNER,
     "DELETE /v1/memory": ONLY_OWNER,
     "POST /v1/memory/{id}": ONLY_OWNER,
