@@ -34,6 +34,7 @@ from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
 from assistant.interfaces.status import HealthMonitor, StatusSources
 from assistant.tools.policy.rules import menu_json
+from integrations.errors import SignInAgain
 from integrations.mcp_server.server import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.box import Health, NotKept
@@ -257,8 +258,20 @@ def _box(
         sound,
         stuck,
         settings.http.mcp_turns,
+        partial(_home_state, app),
+        home.client.hurry,
     )
     return Box(parts, home.bus, clock)
+
+
+def _home_state(app: App) -> str:
+    """Return a value of `integrations.web.replies.StateReply.home`."""
+    client = app.home.client
+    if client.connected:
+        return "connected"
+    if app.home.demo is None and not app.settings.home_assistant.token.get_secret_value():
+        return "unconfigured"
+    return "rejected" if isinstance(client.problem, SignInAgain) else "unreachable"
 
 
 def _troubles(

@@ -5,7 +5,7 @@ import logging
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -82,6 +82,7 @@ class HomeAssistant:
         self._picture = Picture()
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
+        self._again = asyncio.Event()  # ends the pause before the next attempt
         self._settled = asyncio.Event()  # set after the first attempt, successful or not
         self._stale = Stale()
         self._behind = False  # a registry has changed since it was read, or is incomplete
@@ -147,6 +148,14 @@ class HomeAssistant:
     @property
     def problem(self) -> IntegrationError | None:
         return self._problem
+
+    def hurry(self) -> bool:
+        """Connect again now instead of after the pause. Returns False after a rejected token,
+        because Home Assistant can ban an address that sends it repeatedly."""
+        if isinstance(self._problem, SignInAgain):
+            return False
+        self._again.set()
+        return True
 
     def on_settings(self, tell: Callable[[HouseSettings], None]) -> None:
         """Call `tell` with the house's settings whenever they become known or change. Call this
@@ -243,6 +252,7 @@ class HomeAssistant:
     async def _own(self) -> None:
         pause_s = self._pause_s[0]
         while True:
+            self._again.clear()
             try:
                 await self._follow()
             except* IntegrationError as group:
@@ -253,9 +263,10 @@ class HomeAssistant:
             self._connection = None
             self._settled.set()
             log.warning("%s", self._problem)
-            await asyncio.sleep(
-                SIGN_IN_PAUSE_S if isinstance(self._problem, SignInAgain) else pause_s
-            )
+            rejected = isinstance(self._problem, SignInAgain)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SIGN_IN_PAUSE_S if rejected else pause_s):
+                    await self._again.wait()
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:

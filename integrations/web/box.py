@@ -229,6 +229,10 @@ class Box(Protocol):
     def state(self) -> Mapping[str, Any]:
         """Return Hearth's current state."""
 
+    def reconnect(self, caller: Caller) -> bool:
+        """Connect to Home Assistant again now instead of after a pause. Returns False if that has
+        to wait, because Home Assistant rejected the token."""
+
     async def mute(self, on: bool, caller: Caller) -> None:
         """Mute or unmute the microphone, and save the choice. Raises NotPossible if the caller may
         not unmute it now."""

@@ -51,6 +51,7 @@ class StateReply(HttpReply):
     health: Literal["ok", "degraded", "dead"] = "ok"
     version: str = ""  # of Hearth
     languages: list[str] = []  # of the home, the default first
+    home: Literal["connected", "unreachable", "rejected", "unconfigured"] = "connected"
     listening_since: str | None = None  # ISO 8601; null while not listening
     troubles: dict[str, str] = {}  # current problems, each with its message
     sound: dict[str, Any] = {}

@@ -44,6 +44,7 @@ from integrations.web.requests import (
 from integrations.web.stream import KIND, EventStreams
 
 _DEAF = "Hearth can't listen now: it is muted or busy, or has no microphone."
+_REJECTED = "Home Assistant rejected the token, so trying again doesn't help."
 _NOT_KEPT = {507: "Applied, but not saved: a restart undoes it."}
 _LIMIT = Number("limit", default=20, least=1, most=200)
 _BEFORE = Name("before")
@@ -60,6 +61,11 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
 
     def stop(call: Call) -> Mapping[str, Any]:
         box.stop(call.caller)
+        return box.state()
+
+    def reconnect(call: Call) -> Mapping[str, Any]:
+        if not box.reconnect(call.caller):
+            raise Refused(409, "rejected", _REJECTED)
         return box.state()
 
     async def mute(call: Call) -> Mapping[str, Any]:
@@ -96,6 +102,11 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
             ),
             *(listen, 200, StateReply),
             problems={409: _DEAF},
+        ),
+        Path(
+            *("POST", "/v1/reconnect", "speak", "Connect to Home Assistant again now."),
+            *(reconnect, 200, StateReply),
+            problems={409: _REJECTED},
         ),
         Path("POST", "/v1/stop", "speak", "Stop speaking and ringing.", stop, 200, StateReply),
         Path(

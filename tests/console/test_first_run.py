@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 from assistant.config.load import load_settings
 from integrations.demo_home.rest import DemoHome
 from tests.console.browser import DESKTOP, PHONE, Console, axe_findings, window
-from tests.console.house import in_thread
+from tests.console.house import in_thread, running
 from tests.ports import free_port
 
 pytestmark = pytest.mark.console
@@ -151,3 +151,36 @@ def test_from_nothing_to_a_lamp_that_is_on(
     assert settings.wake.words[0].model == "hey_jarvis"
     assert settings.voice.engine == "espeak"
     assert home.token not in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("token", "pill", "told"),
+    [
+        ("", "Not set up", "Hearth isn’t connected to a home yet."),
+        ("a-token", "No home", "Home Assistant isn’t responding"),
+    ],
+)
+def test_a_box_without_its_home_says_so_on_every_page(
+    browser: Browser, tmp_path: Path, token: str, pill: str, told: str
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    away = {"url": f"http://127.0.0.1:{free_port()}", "token": token}
+    with (
+        running(data, home_assistant=away) as house,
+        window(browser, house.url, viewport=PHONE) as console,
+    ):
+        console.sign_in()
+        page = console.page
+        banner = page.locator(".homebanner")
+        for view in ("now", "house", "settings"):
+            console.show(view)
+            expect(banner).to_contain_text(told)
+            expect(page.locator(".pill")).to_have_text(pill)
+            assert axe_findings(page) == [], view
+        if token:
+            banner.get_by_role("button", name="Try again").click()
+            expect(page.locator("#toasts")).to_contain_text("Connecting")
+        else:
+            banner.get_by_role("link", name="See all checks").click()
+            page.wait_for_selector("main[data-view=health]")

@@ -104,11 +104,16 @@ class Box(TaughtBox):
             "listening_since": None if since is None else since.isoformat(),
             "languages": list(self._parts.live.languages),
             "troubles": dict(self._parts.troubles()),
+            "home": self._parts.home(),
         }
         sound = self._parts.sound
         if sound is None:
             return state
         return {**state, "health": self.health, "sound": sound.report()}
+
+    def reconnect(self, caller: Caller) -> bool:
+        self._ordered("reconnect", caller)
+        return self._parts.reconnect()
 
     @property
     def health(self) -> Health:

@@ -351,3 +351,5 @@ class Parts:
     sound: "SoundState | None" = None  # None to leave sound devices out of the state
     stuck: Callable[[], str] = str  # reason to restart Hearth, or ""
     mcp_turns: bool = False  # programs at /mcp can read people's turns
+    home: Callable[[], str] = lambda: "connected"  # a value of StateReply.home
+    reconnect: Callable[[], bool] = lambda: False  # False if it has to wait

@@ -4,6 +4,7 @@ import { may, post, signOut, who } from "./api.js";
 import { on } from "./bus.js";
 import { confirmations } from "./confirmations.js";
 import { el, say, show } from "./dom.js";
+import { homeBanner } from "./homebanner.js";
 import { flame, icon } from "./icons.js";
 import { isAway, stands } from "./live.js";
 import { button, languages, toast } from "./parts.js";
@@ -23,7 +24,7 @@ export function shell(signal) {
   const { nav, mark } = navigation(signal, pages);
   const body = [
     el("a", { class: "skip", href: "#main", on: { click: (event) => skip(event, main) } }, words.shell.skip),
-    el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), ringing(signal), confirmations(signal), main)),
+    el("div", { class: "shell" }, top(signal), nav, el("div", { class: "middle" }, banner(signal), homeBanner(signal), ringing(signal), confirmations(signal), main)),
     el("div", { id: "toasts", class: "toasts", role: "status" }),
   ];
   return { body, main, mark, views: pages === PAGES ? [...PAGES, "turn", "first"] : pages };

@@ -14,6 +14,7 @@ export function headline(standing, away) {
   if (away) return worded("away", "bad");
   if (!standing) return worded("unknown", "calm");
   const { state, muted, microphone } = standing;
+  if (state === "idle" && (standing.home ?? "connected") !== "connected") return worded(standing.home, "bad");
   if (state === "idle" && muted) return worded("muted", "off");
   if (state === "idle" && DEAF.has(microphone)) return worded("deaf", "off");
   return worded(state in TONES ? state : "unknown", TONES[state] ?? "calm");

@@ -26,6 +26,7 @@ ALLOWED = {
     "GET /v1/state": ALL,
     "GET /v1/events": ALL,
     "POST /v1/listen": HOUSEHOLD,
+    "POST /v1/reconnect": HOUSEHOLD,
     "POST /v1/stop": HOUSEHOLD,
     "POST /v1/mute": HOUSEHOLD,
     "POST /v1/mode": ONLY_OWNER,

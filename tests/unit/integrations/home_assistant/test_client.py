@@ -148,6 +148,27 @@ async def test_a_house_that_was_never_seen_has_no_age() -> None:
         assert await home.look() is None
 
 
+async def test_a_house_that_is_back_need_not_wait_for_the_end_of_the_pause() -> None:
+    async with DemoHome() as demo:
+        home = HomeAssistant("http://127.0.0.1:9", demo.token, pause_s=(3_600.0, 3_600.0))
+        async with home:
+            assert not home.connected
+            home._url = demo.url  # the house answers now
+            back = asyncio.Event()
+            home.observe(lambda entity_id: back.set())
+            assert home.hurry()
+            async with asyncio.timeout(5):
+                await back.wait()
+            assert "light.kitchen" in home.house.entities
+
+
+async def test_a_rejected_token_is_not_sent_again_and_again() -> None:
+    async with DemoHome() as demo, HomeAssistant(demo.url, "wrong") as home:
+        assert not home.hurry()
+        await asyncio.sleep(0)
+        assert isinstance(home.problem, SignInAgain)
+
+
 async def test_a_connection_that_is_silent_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
         assert await home.look() == 0.0

@@ -118,6 +118,7 @@ class FakeBox:
         self.events = EventLog()
         self.asked: list[Any] = []
         self.can_listen = True
+        self.can_reconnect = True
         self.full = False
         self.recording: Path | None = Path(__file__)  # of its only turn
         self.fails: Exception | None = None  # raised by the next call
@@ -132,6 +133,10 @@ class FakeBox:
             "mode": "normal",
             "asked": len(self.asked),
         }
+
+    def reconnect(self, caller: Caller) -> bool:
+        self._note("reconnect")
+        return self.can_reconnect
 
     async def mute(self, on: bool, caller: Caller) -> None:
         self._note(("mute", on))

@@ -75,7 +75,7 @@ def test_scopes_are_those_of_the_contract() -> None:
         "POST openers/{id}": "admin",
         "POST doctor/cloud": "admin",
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
-        **dict.fromkeys(("POST listen", "POST stop", "POST mute"), "speak"),
+        **dict.fromkeys(("POST listen", "POST stop", "POST mute", "POST reconnect"), "speak"),
         **dict.fromkeys(("POST timers", "DELETE timers/{id}"), "speak"),
         "POST timers/{id}/snooze": "speak",
         **dict.fromkeys(("POST mode", "POST settings"), "admin"),
@@ -159,6 +159,14 @@ async def test_a_box_that_cannot_listen_says_so(box: FakeBox, client: httpx.Asyn
     answer = await client.post("/v1/listen")
     assert answer.status_code == 409
     assert answer.json()["error"]["kind"] == "cannot_listen"
+
+
+async def test_a_rejected_token_is_not_tried_again(box: FakeBox, client: httpx.AsyncClient) -> None:
+    assert (await client.post("/v1/reconnect")).status_code == 200
+    assert box.asked == ["reconnect"]
+    box.can_reconnect = False
+    answer = await client.post("/v1/reconnect")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "rejected")
 
 
 async def test_of_memories_one_is_corrected_or_forgotten(

@@ -73,6 +73,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
             "listening_since": VirtualClock().now().isoformat(),
             "languages": ["en", "es"],
             "troubles": {},
+            "home": "connected",
         }
         stream = box.events.since(None, box.events.now("state", box.state()))
         assert b'"idle"' in await anext(stream)
