@@ -2,10 +2,9 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
-import subprocess
+import struct
 import sys
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from assistant.app.process import is_held
 from assistant.cli.console import Terminal
+from assistant.cli.remote import NAME, connect
 from assistant.cli.setup_steps import try_live
 from assistant.cli.terminal import hide_in_logs, say
 from assistant.config.schema import Settings
@@ -29,8 +29,10 @@ from assistant.setup.session import SetupSession
 from assistant.setup.web import LINK_MINUTES, SetupServer, serving_setup
 
 _ASKS_AGAIN_S = 5.0  # the page looks once a second whether Hearth has been started
-_OPENS_WITHIN_S = 60.0  # a reload waits for the end of a conversation
-_RELOAD = "sudo systemctl restart hearth"
+_CLOSES_WITHIN_S = 20.0  # a reload waits for the end of a conversation
+_OPENS_WITHIN_S = 60.0
+_LOOK_S = 0.05
+_RESTART = "Restart Hearth to use the new settings (as a service: sudo systemctl restart hearth)."
 
 
 async def set_up_in_browser(plan: Plan, console: Terminal, *, again: bool, runs: bool) -> int:
@@ -101,43 +103,55 @@ def _address(settings: Settings) -> dict[str, Any]:
 def _reloaded(settings: Settings) -> Mapping[str, Any]:
     """Reload the running Hearth if this process may, and return how the page goes on."""
     found = _address(settings)
-    pid = _service_pid()
+    pid = _daemon(settings)
     try:
         if not pid:
             raise ProcessLookupError
         os.kill(pid, signal.SIGHUP)
     except OSError:
-        return {**found, "todo": f"Restart Hearth to use the new settings: {_RELOAD}"}
+        return {**found, "todo": _RESTART}
     address = urlsplit(console_address(settings.http))
-    if not _opens(address.hostname or LOOPBACK, settings.http.port):
-        return {**found, "todo": f"Hearth has not started again yet: {_RELOAD}"}
+    if not _opens_again(address.hostname or LOOPBACK, settings.http.port):
+        return {**found, "todo": f"Hearth doesn't answer with the new settings yet. {_RESTART}"}
     return {**found, "todo": ""}
 
 
-def _service_pid() -> int:
-    """Return the process of the systemd service, or 0."""
-    if shutil.which("systemctl") is None:
+def _daemon(settings: Settings) -> int:
+    """Return the process of the running Hearth if SIGHUP makes it reload, or 0. One that was
+    started at a terminal ends with SIGHUP instead."""
+    connection = connect(settings.data_folder / NAME)
+    if connection is None:
         return 0
-    asked = subprocess.run(
-        ["systemctl", "show", "--value", "--property", "MainPID", "hearth.service"],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    told = asked.stdout.strip()
-    return int(told) if told.isdecimal() else 0
+    with connection:
+        size = struct.calcsize("3i")
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid, _, _ = struct.unpack("3i", told)
+    try:
+        stdin = Path(f"/proc/{pid}/fd/0").readlink()
+    except OSError:
+        return 0
+    return 0 if str(stdin).startswith(("/dev/pts/", "/dev/tty")) else int(pid)
 
 
-def _opens(host: str, port: int) -> bool:
-    ends = time.monotonic() + _OPENS_WITHIN_S
-    while time.monotonic() < ends:
-        try:
-            socket.create_connection((host, port), 2.0).close()
-        except OSError:
-            time.sleep(0.5)
-        else:
+def _opens_again(host: str, port: int) -> bool:
+    """Wait until the server has closed, which a reload does, and opened again."""
+    closes = time.monotonic() + _CLOSES_WITHIN_S
+    while time.monotonic() < closes and _is_open(host, port):
+        time.sleep(_LOOK_S)
+    opens = time.monotonic() + _OPENS_WITHIN_S
+    while time.monotonic() < opens:
+        if _is_open(host, port):
             return True
+        time.sleep(_LOOK_S)
     return False
+
+
+def _is_open(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), 2.0).close()
+    except OSError:
+        return False
+    return True
 
 
 def _become_hearth(target: Path) -> None:

@@ -1,8 +1,10 @@
 """Tests of the first run in the browser: from an unconfigured box to a lamp that was switched."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,48 +25,61 @@ ENDS_S = 15.0
 
 
 class Box:
-    """A box on which `hearth setup --browser` runs."""
+    """A box without a configuration."""
 
-    def __init__(self, folder: Path, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, folder: Path) -> None:
         self.config = folder / "etc" / "hearth.toml"
-        assert process.stdout is not None
-        self.url, _, fragment = process.stdout.readline().strip().partition("/#")
-        self.fragment = f"#{fragment}"
+        self.log = folder / "log"
+        self.port = free_port()
+        self._state = folder / "state"
 
-
-@contextmanager
-def box(folder: Path) -> Iterator[Box]:
-    """Run the first run on a box without a configuration, and end what it has started."""
-    clean = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("HEARTH_", "GEMINI_", "GOOGLE_"))
-    }
-    given = {
-        "PYTHONPATH": str(ROOT),
-        "STATE_DIRECTORY": str(folder / "state"),
-        "HEARTH_HTTP__PORT": str(free_port()),
-        "HEARTH_GEMINI__BASE_URL": "http://127.0.0.1:9",
-    }
-    config = str(folder / "etc" / "hearth.toml")
-    words = ("setup", "--browser", "--close-console", "--config", config)
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "assistant", *words],
-            env=clean | given,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-    with process:
-        try:
-            yield Box(folder, process)
-        finally:
-            process.terminate()
+    @contextmanager
+    def runs(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
+        """Run a command there, and end what it has become."""
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HEARTH_", "GEMINI_", "GOOGLE_"))
+        }
+        given = {
+            "PYTHONPATH": str(ROOT),
+            "STATE_DIRECTORY": str(self._state),
+            "HEARTH_HTTP__PORT": str(self.port),
+            "HEARTH_GEMINI__BASE_URL": "http://127.0.0.1:9",
+        }
+        command = [sys.executable, "-m", "assistant", *words, "--config", str(self.config)]
+        with (
+            self.log.open("a") as log,
+            subprocess.Popen(
+                command,
+                env=clean | given,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            ) as process,
+        ):
             try:
-                process.wait(ENDS_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
+                yield process
+            finally:
+                process.terminate()
+                try:
+                    process.wait(ENDS_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+    @contextmanager
+    def first_run(self) -> Iterator[tuple[str, str]]:
+        """Begin the first run, and yield its address and the part that signs in."""
+        with self.runs("setup", "--browser", "--close-console") as process:
+            assert process.stdout is not None
+            url, _, code = process.stdout.readline().strip().partition("/#")
+            yield url, f"#{code}"
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    return Box(tmp_path)
 
 
 @pytest.fixture
@@ -88,12 +103,12 @@ def go_on(console: Console) -> None:
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_from_nothing_to_a_lamp_that_is_on(
-    browser: Browser, home: DemoHome, tmp_path: Path, size: str
+    browser: Browser, home: DemoHome, box: Box, size: str
 ) -> None:
     more: dict[str, Any] = {"viewport": PHONE if size == "phone" else DESKTOP}
-    with box(tmp_path) as first, window(browser, first.url, **more) as console:
+    with box.first_run() as (url, code), window(browser, url, **more) as console:
         page = console.page
-        console.open(first.fragment)
+        console.open(code)
         at(console, "home-assistant")
         page.get_by_text("Another address").click()
         page.get_by_label("Address", exact=True).fill(home.url)
@@ -136,7 +151,7 @@ def test_from_nothing_to_a_lamp_that_is_on(
         go_on(console)
         at(console, "finish")
         expect(page.get_by_text("Kitchen", exact=True)).to_be_visible()
-        assert not first.config.exists(), "nothing is written before the end"
+        assert not box.config.exists(), "nothing is written before the end"
         page.get_by_role("button", name="Save and start Hearth").click()
         page.wait_for_selector("main[data-view=first]")
         assert axe_findings(page) == []
@@ -144,13 +159,52 @@ def test_from_nothing_to_a_lamp_that_is_on(
         page.get_by_role("button", name="Send").click()
         expect(page.get_by_text("It worked.")).to_be_visible()
         assert home.house.get("light.desk_lamp").state == "on"
-        settings = load_settings(first.config, {})
+        settings = load_settings(box.config, {})
     assert settings.home_assistant.token.get_secret_value() == home.token
     assert settings.assistant.area == "Kitchen"
     assert settings.assistant.languages == ("en", "es")
     assert settings.wake.words[0].model == "hey_jarvis"
     assert settings.voice.engine == "espeak"
-    assert home.token not in (tmp_path / "log").read_text()
+    assert home.token not in box.log.read_text()
+
+
+def test_a_hearth_that_runs_takes_the_settings_and_the_tab(browser: Browser, box: Box) -> None:
+    box.config.parent.mkdir()
+    box.config.touch()
+    with box.runs("run"):
+        wait_for(box.port)
+        with box.first_run() as (url, code), window(browser, url) as console:
+            assert not url.endswith(str(box.port)), "the other has that port"
+            page = console.page
+            console.open(code)
+            at(console, "home-assistant")
+            page.get_by_text("A simulated house").click()
+            go_on(console)
+            for step in ("room", "languages", "sound", "voice", "wake", "gemini", "openers"):
+                at(console, step)
+                page.get_by_role("button", name="Skip").click()
+            at(console, "finish")
+            page.get_by_role("button", name="Save and start Hearth").click()
+            page.wait_for_url(f"http://127.0.0.1:{box.port}/#/first", timeout=60_000)
+            console.url = f"http://127.0.0.1:{box.port}"
+            page.wait_for_selector("main[data-view=first]")
+            page.get_by_label("Say “okay nabu”").fill("turn on the desk lamp")
+            page.get_by_role("button", name="Send").click()
+            expect(page.get_by_text("It worked.")).to_be_visible()
+            console.requested.clear()  # those of the first run went to another port
+
+
+def wait_for(port: int) -> None:
+    """Wait until something listens on that port."""
+    ends = time.monotonic() + ENDS_S
+    while time.monotonic() < ends:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1.0).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("it did not begin")
 
 
 @pytest.mark.parametrize(
