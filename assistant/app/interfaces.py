@@ -13,6 +13,7 @@ from assistant.app.build import App
 from assistant.app.guards import rulings_of
 from assistant.app.process import ClockWatch, LoopLag
 from assistant.app.services import DaemonServices
+from assistant.config.masked_log import hide_in_logs, recent_log
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.records import StoreError
@@ -214,6 +215,8 @@ def _box(
     stuck: Callable[[], str],
 ) -> Box:
     home, runner, settings = app.home, app.runner, app.settings
+    recent_log()  # it may have begun with the process
+    hide_in_logs(settings)
 
     async def doctor() -> Sequence[Mapping[str, Any]]:
         whole = await asyncio.to_thread(import_module, "assistant.doctor.whole")
@@ -257,6 +260,7 @@ def _box(
         lambda: troubles.now,
         sound,
         stuck,
+        lambda: recent_log().lines,
         settings.http.mcp_turns,
         partial(_home_state, app),
         home.client.hurry,

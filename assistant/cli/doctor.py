@@ -15,9 +15,10 @@ from assistant.app.home import open_home
 from assistant.app.model_access import NO_CONSENT, may_use_cloud
 from assistant.app.tools import open_background_work
 from assistant.cli.console import Terminal, read_line, stacked, worded
-from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
+from assistant.config.masked_log import hide_in_logs
 from assistant.config.schema import Settings
 from assistant.doctor.cloud import LIMIT_USD, WITHIN_S, probe_cloud
 from assistant.doctor.cloud_findings import TimedFinding

@@ -18,9 +18,10 @@ from typing import Any
 from assistant.cli.commands import COMMANDS, answer
 from assistant.cli.entry import cannot_write, with_ctrl_c
 from assistant.cli.log_repeats import RepeatHandler
-from assistant.cli.terminal import CliCommand, Failed, Parser, StarredFormatter, hide_in_logs, say
+from assistant.cli.terminal import CliCommand, Failed, Parser, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
+from assistant.config.masked_log import StarredFormatter, hide_in_logs, recent_log
 from assistant.config.schema import Settings
 from assistant.domain.records import StoreError
 from audio.errors import AudioError
@@ -148,6 +149,7 @@ def _log_to_stderr(debug: bool) -> None:
     handler.setFormatter(StarredFormatter(layout))
     level = logging.DEBUG if debug else logging.WARNING
     logging.basicConfig(level=level, handlers=[handler], force=True)
+    recent_log()
     for chatty in (
         "httpx",
         "httpcore",

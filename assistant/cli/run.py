@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from assistant.app.process import Startup, locked, share_heap
 from assistant.cli.control import open_control
-from assistant.cli.terminal import CliCommand, hide_in_logs, say
+from assistant.cli.terminal import CliCommand, say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
+from assistant.config.masked_log import hide_in_logs
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock

@@ -13,8 +13,9 @@ from assistant.cli.secret_input import add_admin_argument, admin_asker, secret_i
 from assistant.cli.setup_finish import finish
 from assistant.cli.setup_flags import earlier_arguments, run_other_command, wants_other_command
 from assistant.cli.setup_steps import TerminalPerson, settle_given, setup_services
-from assistant.cli.terminal import CliCommand, Failed, hide_in_logs
+from assistant.cli.terminal import CliCommand, Failed
 from assistant.config.load import find_file, load_settings
+from assistant.config.masked_log import hide_in_logs
 from assistant.config.schema import Settings, candidate_files
 from assistant.models.shelf import read_manifest
 from assistant.setup.answers import (

@@ -16,7 +16,8 @@ from assistant.app.process import is_held
 from assistant.cli.console import Terminal
 from assistant.cli.remote import NAME, connect
 from assistant.cli.setup_steps import try_live
-from assistant.cli.terminal import hide_in_logs, say
+from assistant.cli.terminal import say
+from assistant.config.masked_log import hide_in_logs
 from assistant.config.schema import Settings
 from assistant.interfaces.http import console_address
 from assistant.models.shelf import read_manifest

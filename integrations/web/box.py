@@ -332,6 +332,9 @@ class Box(Protocol):
     async def forget(self, caller: Caller) -> int:
         """Forget all facts and return how many were forgotten."""
 
+    def log(self) -> Sequence[Mapping[str, Any]]:
+        """Return the newest lines of the log, newest first."""
+
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
         """Run all checks and return their results in the format of `hearth doctor --json`."""
 

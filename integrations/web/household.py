@@ -1,4 +1,4 @@
-"""API paths for what the household sets up on the page: its own sentences."""
+"""API paths for what the household sets up and looks after: its own sentences, and the log."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,8 +25,21 @@ class SentencesReply(HttpReply):
     names: list[str]
 
 
+class LogReply(HttpReply):
+    """A line of the log."""
+
+    at: str  # ISO 8601
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+    source: str
+    text: str
+
+
 def household_paths(box: Box) -> Sequence[Path]:
     return (
+        Path(
+            *("GET", "/v1/log", "admin", "Get the newest lines of Hearth's log, newest first."),
+            *(lambda _: box.log(), 200, list[LogReply]),
+        ),
         Path(
             *("GET", "/v1/sentences", "read", "List the household's own sentences."),
             *(lambda _: box.sentences(), 200, SentencesReply),

@@ -1,12 +1,13 @@
 """Tests of the settings that a family looks for."""
 
+import logging
 import re
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.console.browser import Console, axe_findings, window
-from tests.console.house import House
+from tests.console.house import TOKEN, House
 
 pytestmark = pytest.mark.console
 
@@ -31,6 +32,26 @@ def test_the_sound_test_shows_the_level_the_wake_word_and_the_voice(
     turn = console.get("v1/turns?limit=1")[0]
     assert (turn["clauses"][0], turn["language"]) == ("¡Hola!", "es")
     assert axe_findings(page) == []
+
+
+def test_the_log_is_shown_by_level_without_secrets(console: Console, house: House) -> None:
+    logging.getLogger("hearth.test").warning("the token %s was refused", TOKEN)
+    logging.getLogger("hearth.test").error("the socket broke")
+    console.show("health")
+    page = console.page
+    page.get_by_text("Show the log").click()
+    lines = page.get_by_role("list", name="Log")
+    expect(lines).to_contain_text("the token *** was refused")
+    page.get_by_label("Lines").select_option("errors")
+    expect(lines).not_to_contain_text("refused")
+    expect(lines).to_contain_text("the socket broke")
+    assert TOKEN not in page.content()
+    assert axe_findings(page) == []
+    reader = house.token("log-reader", "read")
+    answer = page.context.request.get(
+        f"{house.url}/v1/log", headers={"Authorization": f"Bearer {reader}", "Cookie": ""}
+    )
+    assert answer.status == 403
 
 
 def test_the_voice_is_heard_in_the_language_of_the_page(browser: Browser, house: House) -> None:

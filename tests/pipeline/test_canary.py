@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from assistant.cli.main import main
-from assistant.cli.terminal import STARS
+from assistant.config.masked_log import STARS
 from integrations.demo_home.rest import DemoHome
 from integrations.serving import serving as serving_app
 from tests.pipeline.canary import SECRETS, files, leaks, toml

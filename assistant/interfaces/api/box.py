@@ -162,6 +162,13 @@ class Box(TaughtBox):
     def level(self) -> Mapping[str, Any]:
         return asdict(self._parts.conversation.hearing.level.read())
 
+    def log(self) -> Sequence[Mapping[str, Any]]:
+        zone = self._clock.now().tzinfo
+        return [
+            {**asdict(one), "at": datetime.fromtimestamp(one.at, zone).isoformat()}
+            for one in self._parts.log()
+        ]
+
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
         # Run one at a time: the doctor loads voices and connects to Home Assistant again.
         async with self._examining:

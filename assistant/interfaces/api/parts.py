@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.announcements.service import AnnouncementService
+from assistant.config.masked_log import LogLine
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.program_questions import ProgramQuestions, Talks
@@ -350,6 +351,7 @@ class Parts:
     troubles: Callable[[], Mapping[str, str]]  # sentences on current problems, by part
     sound: "SoundState | None" = None  # None to leave sound devices out of the state
     stuck: Callable[[], str] = str  # reason to restart Hearth, or ""
+    log: Callable[[], Sequence[LogLine]] = tuple  # the newest lines, newest first
     mcp_turns: bool = False  # programs at /mcp can read people's turns
     home: Callable[[], str] = lambda: "connected"  # a value of StateReply.home
     reconnect: Callable[[], bool] = lambda: False  # False if it has to wait

@@ -7,6 +7,7 @@ import { count, lasting, moment, money, span } from "../formats.js";
 import { icon } from "../icons.js";
 import { meter, watchLevel } from "../level.js";
 import { stands } from "../live.js";
+import { logView } from "../logview.js";
 import { ask, badge, button, card, empty, page } from "../parts.js";
 import { words } from "../words.js";
 
@@ -32,7 +33,8 @@ export async function open({ signal }) {
   return page(words.health.title, words.health.lead,
     el("div", { class: "columns even" }, el("section", { class: "card" }, place), card(words.level.title, meter(signal))),
     doctor(signal),
-    card(words.health.faults, faults));
+    card(words.health.faults, faults),
+    may("admin") && logView(signal));
 }
 
 function verdict(state) {

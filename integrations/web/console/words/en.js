@@ -344,6 +344,16 @@ export const words = {
     settled: "until Hearth restarted",
   },
 
+  log: {
+    title: "Log",
+    lead: "What Hearth has noted since it started, for when something needs mending.",
+    open: "Show the log",
+    level: "Lines",
+    levels: { all: "All", warnings: "Warnings and errors", errors: "Errors" },
+    names: { DEBUG: "detail", INFO: "note", WARNING: "warning", ERROR: "error", CRITICAL: "failure" },
+    none: "No such lines.",
+  },
+
   level: {
     title: "Microphone",
     meter: "Level",

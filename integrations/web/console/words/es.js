@@ -344,6 +344,16 @@ export const words = {
     settled: "hasta que Hearth se reinició",
   },
 
+  log: {
+    title: "Registro",
+    lead: "Lo que Hearth ha anotado desde que se inició, para cuando haya que arreglar algo.",
+    open: "Mostrar el registro",
+    level: "Líneas",
+    levels: { all: "Todas", warnings: "Avisos y errores", errors: "Errores" },
+    names: { DEBUG: "detalle", INFO: "nota", WARNING: "aviso", ERROR: "error", CRITICAL: "fallo" },
+    none: "No hay líneas así.",
+  },
+
   level: {
     title: "Micrófono",
     meter: "Nivel",

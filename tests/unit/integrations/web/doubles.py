@@ -287,6 +287,12 @@ class FakeBox:
             raise Unknown("There is no such thing.")
         self.asked.append(("rate", entity_id, wanted.tier, caller.name))
 
+    def log(self) -> Sequence[Mapping[str, Any]]:
+        self._note()
+        return [
+            {"at": "2026-11-22T14:05:00+01:00", "level": "INFO", "source": "hearth", "text": "x"}
+        ]
+
     async def sentences(self) -> Mapping[str, Any]:
         self._note()
         return {"sentences": [_SENTENCE], "names": ["Ceiling light"]}

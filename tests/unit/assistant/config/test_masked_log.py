@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from assistant.cli.main import _log_fault, _log_to_stderr
-from assistant.cli.terminal import StarredFormatter, secrets_in
+from assistant.config.masked_log import RecentLog, StarredFormatter, recent_log, secrets_in
 from assistant.config.schema import Settings
 
 TOKEN = "c4nary 'house' token"
@@ -156,6 +156,31 @@ def test_what_nobody_caught_is_logged_by_the_same_formatter(
     written = capsys.readouterr().err
     assert written.startswith("hearth: Hearth stopped with an internal error\nTraceback")
     assert written.endswith(f"RuntimeError: {SPELLED}\n")
+
+
+def test_the_newest_lines_are_kept_with_secrets_masked() -> None:
+    kept = RecentLog()
+    assert isinstance(kept.formatter, StarredFormatter)
+    kept.formatter.hide(SETTINGS)
+    logger = logging.Logger("sound")
+    logger.addHandler(kept)
+    logger.warning("the token %s was refused", TOKEN)
+    for number in range(600):
+        logger.info("line %d\nand another", number)
+    lines = kept.lines
+    assert len(lines) == 500
+    assert (lines[0].level, lines[0].source) == ("INFO", "sound")
+    assert lines[0].text == r"line 599\nand another"
+    logger.warning("the token %s was refused", TOKEN)
+    assert kept.lines[0].text == "the token *** was refused"
+
+
+def test_there_is_one_recent_log() -> None:
+    try:
+        assert recent_log() is recent_log()
+        assert logging.getLogger().handlers.count(recent_log()) == 1
+    finally:
+        logging.getLogger().removeHandler(recent_log())
 
 
 def test_a_secret_is_starred_however_it_is_spelled() -> None:
