@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Page, Request, sync_playwright
 
 from tests.console.house import TOKEN
 
@@ -20,7 +20,7 @@ _FLAGS = (
 ).split()
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
-VIEWS = ("now", "turns", "timers", "house", "memory", "costs", "health", "settings")
+VIEWS = ("now", "speak", "turns", "timers", "house", "memory", "costs", "health", "settings")
 
 
 def chromium() -> str:
@@ -34,13 +34,14 @@ def chromium() -> str:
 @contextmanager
 def browsing() -> Iterator[Browser]:
     """Yield a browser with nothing in it."""
-    with sync_playwright() as play, _launched(play) as browser:
+    with sync_playwright() as play, launched(play.chromium) as browser:
         yield browser
 
 
 @contextmanager
-def _launched(play: Playwright) -> Iterator[Browser]:
-    browser = play.chromium.launch(executable_path=chromium(), args=_FLAGS)
+def launched(kind: BrowserType, *flags: str) -> Iterator[Browser]:
+    """Start a browser with further flags, and close it at the end."""
+    browser = kind.launch(executable_path=chromium(), args=[*_FLAGS, *flags])
     try:
         yield browser
     finally:

@@ -87,6 +87,45 @@ export const words = {
     answered: (text) => `→ ${text}`,
   },
 
+  speak: {
+    title: "Speak",
+    states: {
+      idle: "Hold the button and speak, or tap it",
+      starting: "Starting the microphone…",
+      waking: "Listening",
+      listening: "Listening",
+      thinking: "Thinking…",
+      speaking: "Speaking",
+      confirming: "Please confirm",
+      follow_up: "Listening for your answer",
+    },
+    buttons: { idle: "Speak", waking: "Finish speaking", listening: "Finish speaking", speaking: "Interrupt and speak" },
+    answersWhere: "Answer",
+    answers: { page: "Aloud, here", box: "Aloud, on Hearth’s speaker", none: "As text only" },
+    wall: "Full screen",
+    wallEnd: "Leave full screen",
+    noMicrophone: "You can’t speak from this page yet",
+    hindrances: {
+      insecure: [
+        "Browsers allow the microphone only on secure pages, and this page was opened without encryption.",
+        "Open it inside Home Assistant if you use https there, through a reverse proxy with https, or give Hearth a certificate. On the device itself, http://localhost works too.",
+        "Until then, type your command below.",
+      ],
+      none: ["This browser offers no microphone. Use a current version of Chrome, Edge, Firefox or Safari, or type your command below."],
+    },
+    seeDocs: "The steps are in Hearth’s documentation: docs/console.md, “Speak from a phone or tablet”.",
+    troubles: {
+      NotAllowedError: "The browser blocks the microphone for this page. Allow it beside the address, then try again.",
+      NotFoundError: "This device has no microphone.",
+      NotReadableError: "Another program is using the microphone. Close it, then try again.",
+      no_speech: "I didn’t hear anything. Try again, a little closer to the microphone.",
+      interrupted: "Stopped.",
+      confirming: "Answer the question at the top first.",
+      away: "Hearth isn’t responding. This page will keep trying to connect.",
+      other: "That didn’t work. Try again.",
+    },
+  },
+
   ask: {
     title: "Type a command",
     label: "Command",

@@ -87,6 +87,45 @@ export const words = {
     answered: (text) => `→ ${text}`,
   },
 
+  speak: {
+    title: "Hablar",
+    states: {
+      idle: "Mantén pulsado el botón y habla, o tócalo",
+      starting: "Activando el micrófono…",
+      waking: "Te escucho",
+      listening: "Te escucho",
+      thinking: "Pensando…",
+      speaking: "Hablando",
+      confirming: "Confírmalo, por favor",
+      follow_up: "Espero tu respuesta",
+    },
+    buttons: { idle: "Hablar", waking: "Terminar de hablar", listening: "Terminar de hablar", speaking: "Interrumpir y hablar" },
+    answersWhere: "Respuesta",
+    answers: { page: "En voz alta, aquí", box: "En voz alta, en el altavoz de Hearth", none: "Solo por escrito" },
+    wall: "Pantalla completa",
+    wallEnd: "Salir de pantalla completa",
+    noMicrophone: "Todavía no puedes hablar desde esta página",
+    hindrances: {
+      insecure: [
+        "Los navegadores solo permiten el micrófono en páginas seguras, y esta página se abrió sin cifrado.",
+        "Ábrela dentro de Home Assistant si allí usas https, a través de un proxy inverso con https, o dale un certificado a Hearth. En el propio dispositivo también sirve http://localhost.",
+        "Mientras tanto, escribe la orden aquí abajo.",
+      ],
+      none: ["Este navegador no ofrece ningún micrófono. Usa una versión actual de Chrome, Edge, Firefox o Safari, o escribe la orden aquí abajo."],
+    },
+    seeDocs: "Los pasos están en la documentación de Hearth: docs/console.md, “Speak from a phone or tablet”.",
+    troubles: {
+      NotAllowedError: "El navegador bloquea el micrófono en esta página. Permítelo junto a la dirección e inténtalo de nuevo.",
+      NotFoundError: "Este dispositivo no tiene micrófono.",
+      NotReadableError: "Otro programa está usando el micrófono. Ciérralo e inténtalo de nuevo.",
+      no_speech: "No he oído nada. Inténtalo otra vez, un poco más cerca del micrófono.",
+      interrupted: "Detenido.",
+      confirming: "Responde primero a la pregunta de arriba.",
+      away: "Hearth no responde. Esta página seguirá intentando conectar.",
+      other: "No ha funcionado. Inténtalo de nuevo.",
+    },
+  },
+
   ask: {
     title: "Escribe una orden",
     label: "Orden",
