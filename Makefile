@@ -83,10 +83,10 @@ test-benchmarks: setup ## test the benchmarks themselves
 
 test-devices: ## test with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
-	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
+	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices tests/devices
 
 test-home-assistant: setup ## test with two temporary Home Assistants (LONG=1: also a Spanish one and two older ones), or with the one at HA_URL
-	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
+	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG) tests/home_assistant
 
 test-servers: setup ## test with tool servers from npm and PyPI, which it installs (needs npm)
 	@HEARTH_PYTHON="$(abspath $(BIN)/python)" deploy/development/mcp-servers.sh $(VENV)/mcp-servers
