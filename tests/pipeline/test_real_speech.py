@@ -1,5 +1,6 @@
 """Tests of real recordings, from the wake word to the changed house."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from assistant.domain.tool_call import Status
 from tests.pipeline.rig import hear, offline_settings, pipeline, splice, states
 
+LONG = bool(os.environ.get("LONG"))
 TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
 # "The office lights" are all lights of that room, "the office light" is one of them.
 OFFICE_LIGHTS = {"light.office", "light.desk_lamp"}
@@ -23,10 +25,12 @@ async def test_ten_speakers_turn_on_the_office_lights(
     speech: Path, tmp_path: Path, pause_s: float
 ) -> None:
     right: list[str] = []
+    # All ten in one breath, and of the others two, or all with LONG=1.
+    takes = TAKES if LONG or not pause_s else TAKES[::5]
     async with pipeline(offline_settings(tmp_path)) as app:
         assert app.home.demo is not None
         quiet = states(app)
-        for take in TAKES:
+        for take in takes:
             for light in OFFICE_LIGHTS:
                 app.home.demo.house.write(light, "off")
             command = speech / f"turn_on_the_office_lights_{take}.wav"
@@ -37,7 +41,7 @@ async def test_ten_speakers_turn_on_the_office_lights(
             done = turn and [call.status for call in turn.outcomes] == [Status.DONE]
             if done and "light.office" in changed:
                 right.append(take)
-    assert len(right) >= 9, f"only {right}"
+    assert len(right) >= 0.9 * len(takes), f"only {right}"
 
 
 async def test_one_breath_at_48_khz(speech: Path, tmp_path: Path) -> None:
