@@ -5,16 +5,21 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, expect
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from assistant.config.load import load_settings
 from integrations.demo_home.rest import DemoHome
+from integrations.demo_home.websocket import Json, Socket
 from tests.console.browser import DESKTOP, PHONE, Console, axe_findings, window
 from tests.console.house import in_thread, running
 from tests.ports import free_port
@@ -205,6 +210,76 @@ def wait_for(port: int) -> None:
         else:
             return
     raise AssertionError("it did not begin")
+
+
+class SignInSocket(Socket):
+    """A websocket that also makes long-lived tokens."""
+
+    def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
+        """Add the command."""
+
+        def make(id_: int, message: Json) -> None:
+            self._succeed(id_, self._person.token)
+
+        return {**super().special_commands(), "auth/long_lived_access_token": make}
+
+
+class SignInHome(DemoHome):
+    """A house with a page on which people sign in, where somebody has just done so."""
+
+    socket_class = SignInSocket
+
+    def more_routes(self) -> list[Route]:
+        """Add the paths of signing in."""
+
+        async def authorize(request: Request) -> Response:
+            asked = request.query_params
+            assert asked["redirect_uri"] == asked["client_id"]
+            back = urlencode({"code": "the-code", "state": asked["state"]})
+            return RedirectResponse(f"{asked['redirect_uri']}?{back}")
+
+        async def token(request: Request) -> Response:
+            form = await request.form()
+            assert form["code"] == "the-code"
+            return JSONResponse({"access_token": self.person_token, "refresh_token": "later"})
+
+        async def revoke(request: Request) -> Response:
+            return Response()
+
+        return [
+            Route("/auth/authorize", authorize, methods=["GET"]),
+            Route("/auth/token", token, methods=["POST"]),
+            Route("/auth/revoke", revoke, methods=["POST"]),
+        ]
+
+
+def test_home_assistants_own_page_signs_in(browser: Browser, box: Box) -> None:
+    with (
+        in_thread(SignInHome) as house,
+        box.first_run() as (url, code),
+        window(browser, url) as console,
+    ):
+        # Another site for the browser, as Home Assistant is.
+        address = house.url.replace("127.0.0.1", "localhost")
+        page = console.page
+        console.open(code)
+        at(console, "home-assistant")
+        page.get_by_text("Another address").click()
+        page.get_by_label("Address", exact=True).fill(address)
+        go_on(console)
+        page.get_by_role("button", name="Sign in to Home Assistant").click()
+        page.wait_for_selector("main[data-step=room]")
+        assert page.url == f"{url}/", "the code does not stay in the address"
+        page.get_by_role("button", name="Back").click()
+        expect(page.get_by_text("Connected to Demo home")).to_be_visible()
+        assert house.person_token not in page.content()
+        page.goto(f"{url}/?code=another&state=forged")  # nobody asked for this
+        at(console, "room")
+        assert page.url == f"{url}/"
+        told = console.get("v1/setup")
+        assert (told["home"]["url"], told["home"]["has_token"]) == (address, True)
+        console.requested.clear()  # Home Assistant's page is elsewhere
+    assert house.person_token not in box.log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,14 @@ function home(run, signal) {
     else if (told.reached) token(run, place, shown, signal, tell);
     else address(run, place, shown, signal, tell);
   };
-  const back = takeSignIn();
-  if (back) signedIn(run, back, place, tell);
+  if (run.signedIn) signedIn(run, place, tell);
   else tell();
   return { content: place, save: () => shown.save?.() ?? false };
 }
 
-async function signedIn(run, { url, code }, place, tell) {
+async function signedIn(run, place, tell) {
+  const { url, code } = run.signedIn;
+  run.signedIn = null; // a code works once
   show(place, waiting(text.home.signingIn));
   await run.tried(() => run.send("home-assistant", { url, code, page: ownAddress() }));
   if (run.state.steps[0].state === "done") return run.next();

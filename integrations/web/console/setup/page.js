@@ -6,6 +6,7 @@ import { el, say, show, styled } from "../dom.js";
 import { flame } from "../icons.js";
 import { busy, button } from "../parts.js";
 import { words } from "../words.js";
+import { takeSignIn } from "./home.js";
 
 const text = words.setup;
 const MODULES = {
@@ -47,6 +48,7 @@ class Run {
   }
 
   async begin() {
+    this.signedIn = takeSignIn(); // Home Assistant's page has sent the browser back
     this.state = await get("v1/setup", { signal: this.signal });
     const stream = new EventSource("v1/setup/events");
     this.signal.addEventListener("abort", () => stream.close());
@@ -58,7 +60,7 @@ class Run {
       });
     }
     const first = this.state.steps.find(({ state }) => state === "open") ?? this.state.steps.at(-1);
-    await this.go(first.name);
+    await this.go(this.signedIn ? "home-assistant" : first.name);
   }
 
   /** Have the box take an answer. Throws ApiError. */

@@ -505,7 +505,7 @@ export const words = {
       connected: (name, version) => `Connected to ${name} (Home Assistant ${version}).`,
       change: "Use another Home Assistant",
       signIn: "Sign in to Home Assistant",
-      signInLead: "Home Assistant’s own page opens. Sign in there, and you will come back here.",
+      signInLead: "Home Assistant’s own page opens. Sign in as the user that Hearth should use (better not an administrator), and you will come back here.",
       signingIn: "Signing in to Home Assistant…",
       useToken: "Use an access token instead",
       token: "Access token",

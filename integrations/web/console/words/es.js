@@ -505,7 +505,7 @@ export const words = {
       connected: (name, version) => `Conectado a ${name} (Home Assistant ${version}).`,
       change: "Usar otro Home Assistant",
       signIn: "Iniciar sesión en Home Assistant",
-      signInLead: "Se abre la página del propio Home Assistant. Inicia sesión allí y volverás aquí.",
+      signInLead: "Se abre la página del propio Home Assistant. Inicia sesión con el usuario que debe usar Hearth (mejor que no sea administrador) y volverás aquí.",
       signingIn: "Iniciando sesión en Home Assistant…",
       useToken: "Usar un token de acceso",
       token: "Token de acceso",
