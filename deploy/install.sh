@@ -2,10 +2,11 @@
 # Installs Hearth as a service, or brings an installed one up to date: on Debian 12 and 13 and on
 # Raspberry Pi OS, 64 bit. Safe to run again. It asks apt and pip as this machine has them set up.
 #
-#   deploy/install.sh [--yes] [--source FOLDER|WHEEL] [--sha256 SUM] [--python PYTHON]
+#   deploy/install.sh [--yes] [--browser] [--source FOLDER|WHEEL] [--sha256 SUM] [--python PYTHON]
 #   deploy/install.sh --uninstall [--purge] [--yes]
 #     --yes         ask nothing; without it a first installation on a terminal goes on with
 #                   `hearth setup`, and --uninstall asks whether you are sure
+#     --browser     go on with `hearth setup --browser`, which prints a link to the first run
 #     --source      what is installed (default: the repository that this script lies in)
 #     --sha256      checksum of the wheel (default: its line in SHA256SUMS beside it)
 #     --python      the Python that the program runs on (default: the system's, 3.11 or newer)
@@ -37,7 +38,7 @@ HERE=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 . "$HERE/install/remove.sh"
 
 # shellcheck disable=SC2034  # the other parts use them
-YES=no UNINSTALL=no PURGE=no SOURCE='' SHA256='' PYTHON=''
+YES=no BROWSER=no UNINSTALL=no PURGE=no SOURCE='' SHA256='' PYTHON=''
 
 usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '$d' >&2
@@ -48,6 +49,7 @@ read_options() {
     while [ $# -gt 0 ]; do
         case $1 in
             --yes) YES=yes ;;
+            --browser) BROWSER=yes ;;
             --uninstall) UNINSTALL=yes ;;
             --purge) PURGE=yes ;;
             --source) SOURCE=${2:?--source needs a folder or a wheel} && shift ;;
@@ -95,7 +97,12 @@ install_all() {
     step "Service"
     bring_up
     forget_old_releases
-    if [ "$fresh" = yes ] && someone_there; then
+    if [ $BROWSER = yes ]; then
+        step "Setting up, in the browser"
+        "$COMMAND" setup --browser --no-run </dev/null || warn "Hearth is not set up yet; run: sudo hearth setup --browser"
+        # The set-up has reloaded the service already, unless it was not allowed to.
+        systemctl reload hearth.service || warn "the service did not take the settings; see: journalctl -u hearth"
+    elif [ "$fresh" = yes ] && someone_there; then
         step "Setting up, with you"
         "$COMMAND" setup || warn "Hearth is not set up yet; run: sudo hearth setup"
         systemctl restart hearth.service || warn "the service did not start; see: journalctl -u hearth"
