@@ -226,6 +226,14 @@ def _box(
         cloud = await asyncio.to_thread(import_module, "assistant.doctor.cloud")
         return asdict(await cloud.probe_cloud(settings, home, clock))
 
+    async def backup() -> bytes:
+        # Backups are above the interfaces, because they contain data of all of them.
+        transfer = await asyncio.to_thread(import_module, "assistant.transfer.contents")
+        file = settings.source
+        text = "" if file is None else await asyncio.to_thread(file.read_text, encoding="utf-8")
+        made = await transfer.backup_of(home.store, settings, text, clock, with_secrets=False)
+        return bytes(made.data)
+
     async def tools() -> Mapping[str, Any]:
         menu = await home.tools.menu()
         return menu_json(home.hub.states(), menu.entries, rulings_of(settings.policy).rules)
@@ -260,6 +268,7 @@ def _box(
         lambda: troubles.now,
         sound,
         stuck,
+        backup,
         lambda: recent_log().lines,
         settings.http.mcp_turns,
         partial(_home_state, app),

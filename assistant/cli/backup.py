@@ -11,15 +11,11 @@ from assistant.app.process import locked
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import TerminalPerson, confirm
 from assistant.cli.terminal import CliCommand, Failed, repeat_common_arguments
-from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings, candidate_files
 from assistant.domain.clock import SystemClock
-from assistant.domain.version import own_version
-from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
-from assistant.memory.service import export_rows
 from assistant.setup.cloud import four_lines
 from assistant.setup.document import NewFile, write_all
 from assistant.timers.recurrence import local_zone
@@ -27,13 +23,11 @@ from assistant.transfer.bring import Here, bring, change_of, look
 from assistant.transfer.contents import (
     KEPT_NAMES,
     MOST_BYTES,
-    Contents,
+    backup_of,
     contents_of,
-    pack,
-    parts_of,
+    device_of,
     unpack,
 )
-from assistant.transfer.settings import secrets_in, without_secrets
 
 
 def _absolute(*paths: Path) -> tuple[Path, ...]:
@@ -58,22 +52,11 @@ async def create_backup(
         raise Failed(f"{file} already exists: choose another name, or overwrite it with --force", 2)
     clock = SystemClock()
     async with Store(settings.database, clock) as store:
-        rows = await export_rows(store.memory)
-        timers = await store.timers()
-        kept = {name: await store.kept(name) for name in KEPT_NAMES}
-        openings = await store.openings()
-    contents = Contents(
-        settings=without_secrets(text) if text else None,
-        secrets=secrets_in(settings) if with_secrets else {},
-        timers=timers,
-        kept={name: value for name, value in kept.items() if value is not None},
-        openings=openings,
-        tokens=await asyncio.to_thread(TokenFile(settings.data_folder).rows),
-        device=await asyncio.to_thread(_device, settings) if with_secrets else None,
-    )
-    data = pack(parts_of(contents, rows), own_version(), clock.now())
-    await asyncio.to_thread(write_all, [NewFile(file, data)])
-    counted = f"settings, {_some(len(rows), 'fact')}, {_some(len(timers), 'timer')}"
+        made = await backup_of(store, settings, text, clock, with_secrets=with_secrets)
+    await asyncio.to_thread(write_all, [NewFile(file, made.data)])
+    contents = made.contents
+    facts, timers = _some(made.facts, "fact"), _some(len(contents.timers), "timer")
+    counted = f"settings, {facts}, {timers}"
     kinds = ", ".join(contents.kept) or "no ratings"
     console.print(
         f"Written: {file}: {counted}, {kinds}, {_some(len(contents.tokens), 'token')}.",
@@ -142,7 +125,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
     async with Store(settings.database, clock) as store:
         kept = {name: await store.kept(name) for name in KEPT_NAMES}
         openings = await store.openings()
-    device = await asyncio.to_thread(_device, settings)
+    device = await asyncio.to_thread(device_of, settings)
     return Here(
         target=target,
         text=text,
@@ -161,13 +144,6 @@ async def _confirmed(console: Terminal, yes_flag: str) -> None:
         raise Failed(f"No terminal to ask for confirmation on: confirm with {yes_flag}", 2)
     if not await confirm(TerminalPerson(console), "Restore it?"):
         raise Failed("Nothing was changed")
-
-
-def _device(settings: Settings) -> DeviceRecord | None:
-    try:
-        return DeviceFile(settings.data_folder, SystemClock()).read()
-    except ConfigError:  # the file is damaged, so there is nothing to back up
-        return None
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,6 @@
 """Backup file format: a zip with a manifest and JSON parts, all validated on import."""
 
+import asyncio
 import hashlib
 import io
 import json
@@ -14,13 +15,18 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.domain.tool_call import Tier
-from assistant.interfaces.device.registration import DeviceRecord
-from assistant.interfaces.http_tokens import TokenRow
+from assistant.domain.version import own_version
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
+from assistant.interfaces.http_tokens import TokenFile, TokenRow
+from assistant.journal.store import Store
 from assistant.memory.own_sentences import FORM, OWN_SENTENCES
-from assistant.memory.service import checked_rows
+from assistant.memory.service import checked_rows, export_rows
 from assistant.timers.recurrence import next_after, rule_from
+from assistant.transfer.settings import secrets_in, without_secrets
 
 VERSION = 1
 _FORMAT = "hearth-export"
@@ -215,6 +221,42 @@ def contents_of(package_: Package, name: str) -> Contents:
             f"{name} contains {part}, which this version of Hearth cannot read: {error}"
         ) from None
     return Contents(settings, secrets, memory, timers, kept, openings, tokens, device)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A new backup file, and what it contains."""
+
+    data: bytes = field(repr=False)
+    contents: Contents
+    facts: int
+
+
+async def backup_of(
+    store: Store, settings: Settings, text: str, clock: Clock, *, with_secrets: bool
+) -> Backup:
+    """Make a backup of this device. `text` is its configuration file, or "". Raises ConfigError and
+    StoreError."""
+    rows = await export_rows(store.memory)
+    kept = {name: await store.kept(name) for name in KEPT_NAMES}
+    contents = Contents(
+        settings=without_secrets(text) if text else None,
+        secrets=secrets_in(settings) if with_secrets else {},
+        timers=await store.timers(),
+        kept={name: value for name, value in kept.items() if value is not None},
+        openings=await store.openings(),
+        tokens=await asyncio.to_thread(TokenFile(settings.data_folder).rows),
+        device=await asyncio.to_thread(device_of, settings) if with_secrets else None,
+    )
+    data = pack(parts_of(contents, rows), own_version(), clock.now())
+    return Backup(data, contents, len(rows))
+
+
+def device_of(settings: Settings) -> DeviceRecord | None:
+    try:
+        return DeviceFile(settings.data_folder, SystemClock()).read()
+    except ConfigError:  # the file is damaged, so there is nothing to back up
+        return None
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:

@@ -332,6 +332,9 @@ class Box(Protocol):
     async def forget(self, caller: Caller) -> int:
         """Forget all facts and return how many were forgotten."""
 
+    async def backup(self, caller: Caller) -> bytes:
+        """Return a backup file without secrets. Raises NotPossible."""
+
     def log(self) -> Sequence[Mapping[str, Any]]:
         """Return the newest lines of the log, newest first."""
 

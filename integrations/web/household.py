@@ -1,12 +1,17 @@
-"""API paths for what the household sets up and looks after: its own sentences, and the log."""
+"""API paths for what the household sets up and looks after: its own sentences, the log and
+backups."""
 
 from collections.abc import Sequence
 from typing import Literal
 
+from starlette.responses import Response
+
 from integrations.web.box import Box
-from integrations.web.paths import GONE, STORE, Path
+from integrations.web.paths import GONE, STORE, Call, Path
 from integrations.web.replies import HttpReply
 from integrations.web.requests import SentenceRequest
+
+_ZIP = "application/zip"
 
 
 class SentenceReply(HttpReply):
@@ -35,7 +40,16 @@ class LogReply(HttpReply):
 
 
 def household_paths(box: Box) -> Sequence[Path]:
+    async def backup(call: Call) -> Response:
+        headers = {"Content-Disposition": 'attachment; filename="hearth.zip"'}
+        return Response(await box.backup(call.caller), headers=headers, media_type=_ZIP)
+
     return (
+        Path(
+            *("GET", "/v1/backup", "admin", "Get a backup of Hearth, without secrets."),
+            *(backup, 200, bytes, _ZIP),
+            problems=STORE,
+        ),
         Path(
             *("GET", "/v1/log", "admin", "Get the newest lines of Hearth's log, newest first."),
             *(lambda _: box.log(), 200, list[LogReply]),

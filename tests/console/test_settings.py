@@ -6,8 +6,13 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
+from assistant.memory.own_sentences import OWN_SENTENCES
+from assistant.transfer.contents import SECRETS as SECRET_PART
+from assistant.transfer.contents import contents_of, unpack
 from tests.console.browser import Console, axe_findings, window
-from tests.console.house import TOKEN, House
+from tests.console.house import PIN, TOKEN, House
+
+SECRETS = (TOKEN.encode(), PIN.encode())
 
 pytestmark = pytest.mark.console
 
@@ -32,6 +37,21 @@ def test_the_sound_test_shows_the_level_the_wake_word_and_the_voice(
     turn = console.get("v1/turns?limit=1")[0]
     assert (turn["clauses"][0], turn["language"]) == ("¡Hola!", "es")
     assert axe_findings(page) == []
+
+
+def test_a_backup_is_downloaded_and_holds_no_secret(console: Console, house: House) -> None:
+    own = {"said": "kept words", "means": "turn on the hall light"}
+    made = console.post("v1/sentences", own)
+    console.show("settings")
+    with console.page.expect_download() as loading:
+        console.page.get_by_role("link", name="Download a backup").click()
+    assert loading.value.suggested_filename == "hearth.zip"
+    data = loading.value.path().read_bytes()
+    package = unpack(data, "hearth.zip")
+    assert list(contents_of(package, "x").kept[OWN_SENTENCES]) == ["kept words"]
+    assert SECRET_PART not in package.parts
+    assert not any(secret in part for secret in SECRETS for part in package.parts.values())
+    house.do(house.app.home.own_sentences.remove(made["id"]))
 
 
 def test_the_log_is_shown_by_level_without_secrets(console: Console, house: House) -> None:

@@ -351,6 +351,7 @@ class Parts:
     troubles: Callable[[], Mapping[str, str]]  # sentences on current problems, by part
     sound: "SoundState | None" = None  # None to leave sound devices out of the state
     stuck: Callable[[], str] = str  # reason to restart Hearth, or ""
+    backup: Callable[[], Awaitable[bytes]] | None = None  # a backup file without secrets
     log: Callable[[], Sequence[LogLine]] = tuple  # the newest lines, newest first
     mcp_turns: bool = False  # programs at /mcp can read people's turns
     home: Callable[[], str] = lambda: "connected"  # a value of StateReply.home

@@ -1,13 +1,14 @@
-"""The part of the daemon's API about what people taught Hearth: facts and sentences."""
+"""The part of the daemon's API about what people taught Hearth, and about its backup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from assistant.config.errors import ConfigError
 from assistant.domain.events import EventBus
 from assistant.domain.records import StoreError
 from assistant.interfaces.api.parts import Parts
-from integrations.web.box import Caller, NotKept
+from integrations.web.box import Caller, NotKept, NotPossible
 from integrations.web.requests import CorrectRequest, SentenceRequest
 
 
@@ -21,7 +22,7 @@ def told(what: str) -> Iterator[None]:
 
 
 class TaughtBox:
-    """The methods of `Box` about facts and sentences, each of which the audit names."""
+    """The methods of `Box` about facts, sentences and backups, each of which the audit names."""
 
     def __init__(self, parts: Parts, bus: EventBus) -> None:
         self._parts = parts
@@ -45,6 +46,17 @@ class TaughtBox:
         with told("Not deleted, because that cannot be saved"):
             await self._parts.sentences.remove(sentence_id)
         self._ordered("remove_sentence", caller)
+
+    async def backup(self, caller: Caller) -> bytes:
+        make = self._parts.backup
+        if make is None:
+            raise NotPossible("There is nothing to back up here.")
+        self._ordered("backup", caller)
+        try:
+            with told("Reading failed"):
+                return await make()
+        except (ConfigError, OSError) as error:
+            raise NotPossible(f"The backup cannot be made: {error}") from error
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
         with told("Not saved"):

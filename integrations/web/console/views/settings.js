@@ -46,12 +46,20 @@ export async function open({ signal }) {
       card(text.behaviour, places("mode", "profile")),
       rows.quiet_hours && card(text.quiet, places("quiet_hours")),
       await ownSentences(signal),
+      allowed && backup(),
       allowed && await people(signal)));
 }
 
 /** The wake words as people say them. */
 function wakeWords(options) {
   return Object.fromEntries(options.map((name) => [name, name.replaceAll("_", " ")]));
+}
+
+function backup() {
+  return card(text.backup,
+    el("p", { class: "hint" }, text.backupLead),
+    el("p", {}, el("a", { class: "button", href: "v1/backup", download: "hearth.zip" }, text.backupMake)),
+    el("p", { class: "hint" }, text.backupRestore));
 }
 
 function keep(name) {

@@ -470,6 +470,10 @@ export const words = {
       guest: "For visitors: what they say isn’t stored, and memories stay private.",
     },
     profileNone: "None",
+    backup: "Backup",
+    backupLead: "A file with the settings, the memory, timers, ratings and own sentences. It contains no keys, passwords or access tokens.",
+    backupMake: "Download a backup",
+    backupRestore: "To restore it on this or another device, stop Hearth there and run `hearth backup restore hearth.zip`.",
   },
 
   setup: {

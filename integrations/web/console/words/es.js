@@ -470,6 +470,10 @@ export const words = {
       guest: "Para visitas: lo que dicen no se guarda, y los recuerdos siguen siendo privados.",
     },
     profileNone: "Ninguno",
+    backup: "Copia de seguridad",
+    backupLead: "Un archivo con los ajustes, la memoria, los temporizadores, las valoraciones y las frases propias. No contiene claves, contraseñas ni tokens de acceso.",
+    backupMake: "Descargar una copia",
+    backupRestore: "Para restaurarla en este u otro dispositivo, detén Hearth en él y ejecuta `hearth backup restore hearth.zip`.",
   },
 
   setup: {

@@ -287,6 +287,10 @@ class FakeBox:
             raise Unknown("There is no such thing.")
         self.asked.append(("rate", entity_id, wanted.tier, caller.name))
 
+    async def backup(self, caller: Caller) -> bytes:
+        self._note()
+        return b"PK"
+
     def log(self) -> Sequence[Mapping[str, Any]]:
         self._note()
         return [

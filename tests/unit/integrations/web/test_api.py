@@ -71,7 +71,9 @@ def test_scopes_are_those_of_the_contract() -> None:
             ("GET costs", "GET shares", "GET faults", "GET tools", "GET level"), "read"
         ),
         **dict.fromkeys(("GET openers", "GET sentences"), "read"),
-        **dict.fromkeys(("POST sentences", "DELETE sentences/{id}", "GET log"), "admin"),
+        **dict.fromkeys(
+            ("POST sentences", "DELETE sentences/{id}", "GET log", "GET backup"), "admin"
+        ),
         "POST openers/{id}": "admin",
         "POST doctor/cloud": "admin",
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
