@@ -20,7 +20,7 @@ _FLAGS = (
 ).split()
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
-VIEWS = ("now", "speak", "turns", "timers", "house", "memory", "costs", "health", "settings")
+VIEWS = ("now", "speak", "house", "timers", "turns", "memory", "costs", "health", "settings")
 
 
 def chromium() -> str:

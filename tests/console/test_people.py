@@ -28,7 +28,7 @@ def test_a_family_member_is_invited_opens_a_door_and_is_signed_out(
         ana.page.goto(link)
         ana.page.wait_for_selector("main[data-shown]")
         pages = ana.page.get_by_role("navigation", name="Pages").get_by_role("link")
-        expect(pages).to_have_text(["Now", "Speak", "Timers"])
+        expect(pages).to_have_text(["Now", "Speak", "House", "Timers"])
         assert axe_findings(ana.page) == []
         line = ana.page.get_by_label("Command", exact=True)
         line.fill("unlock the front door")

@@ -141,6 +141,7 @@ def test_a_recording_can_be_played_where_there_is_one(console: Console, house: H
 def test_the_house_shows_every_tool_with_tier_and_rule(console: Console) -> None:
     menu = console.get("v1/tools")
     console.show("house")
+    console.page.get_by_text("Advanced: tools").click()
     rows = console.page.locator(".tool")
     expect(rows).to_have_count(len(menu["tools"]))
     script = console.page.locator(".tool", has=console.page.get_by_text("script__movie_night"))

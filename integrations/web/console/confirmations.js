@@ -1,7 +1,7 @@
 // Open confirmations, shown above every page because they time out soon.
 
 import { get, post } from "./api.js";
-import { on } from "./bus.js";
+import { on, tell } from "./bus.js";
 import { el, say, show } from "./dom.js";
 import { icon } from "./icons.js";
 import { button, field, tier, toast } from "./parts.js";
@@ -22,6 +22,7 @@ export function confirmations(signal) {
     place.hidden = rows.length === 0;
     show(rowsPlace, rows.map((row) => question(row, look)));
     say(said, rows.length ? words.confirm.question(rows[0].question) : "");
+    if (rows.some((row) => row.may_answer)) tell("asking"); // it may be out of sight
   }
   on("confirmation back", look, signal);
   look();

@@ -24,14 +24,20 @@ const STROKES = {
   bin: ["M5 7h14M9.5 7V4.5h5V7M7 7l1 12.5h8L17 7"],
   cross: ["M6 6l12 12M18 6L6 18"],
   check: ["M5 12.5l4.5 4.5L19 7.5"],
+  about: ["M12 4.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15", "M12 11.5V16M12 8.3h.01"],
   warn: ["M12 4l9 16H3zM12 10v4.5M12 17.3h.01"],
   search: ["M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M15.5 15.5L20 20"],
 };
 
 /** A sign beside words that say the same. */
 export function icon(name) {
+  return drawn(STROKES[name]);
+}
+
+/** A sign of these strokes. */
+export function drawn(strokes) {
   return svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" },
-    STROKES[name].map((d) => svg("path", { d })),
+    strokes.map((d) => svg("path", { d })),
   );
 }
 

@@ -13,8 +13,8 @@ import { again, link } from "./router.js";
 import { headline } from "./standing.js";
 import { words } from "./words.js";
 
-const PAGES = ["now", "speak", "turns", "timers", "house", "memory", "costs", "health", "settings"];
-const FOR_ALL = ["now", "speak", "timers"]; // the others need the scope `read`
+const PAGES = ["now", "speak", "house", "timers", "turns", "memory", "costs", "health", "settings"];
+const FOR_ALL = ["now", "speak", "house", "timers"]; // the others need the scope `read`
 const FIRST = 4; // so many have a place of their own on a phone
 
 /** The body of the page, its main part, the names of the views, and who marks the view shown. */

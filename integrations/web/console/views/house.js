@@ -1,98 +1,138 @@
-// The menu of the house: what may open it, every tool, what is at stake, and the rule that decides.
+// The house by floors and rooms: how each device stands, and what a tap on it does.
 
-import { get, may, post } from "../api.js";
+import { get, may } from "../api.js";
+import { on } from "../bus.js";
+import { deviceDialog } from "../devicedialog.js";
+import { deviceTile } from "../device.js";
 import { el, say, show } from "../dom.js";
 import { icon } from "../icons.js";
-import { badge, button, card, empty, page, tier, toast } from "../parts.js";
-import { words } from "../words.js";
+import { card, empty, page } from "../parts.js";
+import { toolMenu } from "../toolmenu.js";
+import { language, words } from "../words.js";
 
-const OWN = "hearth"; // the name of the server of its own tools
-const TIERS = ["read", "comfort", "costly", "secure"];
+const MANY = 12; // with more devices, there is a field to find one
+const AGAIN_MS = 30_000; // states that come without an event, such as those of a lost connection
+const text = words.house;
 
 /** The view. */
 export async function open({ signal }) {
-  const menu = await get("v1/tools", { signal });
-  const openers = el("section", { class: "card" });
-  async function look() {
-    const things = await get("v1/openers", { signal });
-    openers.hidden = things.length === 0;
-    show(openers, el("h2", {}, words.house.openers), el("p", { class: "hint" }, words.house.openersLead),
-      el("ul", { class: "rows" }, things.map((thing) => openerRow(thing, look))));
+  const fetchHouse = () => get(`v1/house?language=${language}`, { signal });
+  const place = el("div", { class: "stack" });
+  const notice = el("p", { class: "problems", role: "status" });
+  const find = el("input", { type: "search", "aria-label": text.find, placeholder: text.find });
+  const finder = el("div", { class: "finder" }, icon("search"), find);
+  const none = el("p", { class: "hint", role: "status" });
+  const rest = el("p", { class: "hint" });
+  let tiles = new Map();
+  let shape = "";
+  let tapped = null; // the tile of a tap that is under way
+  let inDialog = () => {};
+
+  const about = (row) => { inDialog = deviceDialog(row, look); };
+  const tapping = (tile) => {
+    if (!tile && tapped && document.activeElement === document.body) tapped.focus(); // the question has gone
+    if (!tile) tapped?.node.scrollIntoView({ block: "nearest" });
+    tapped = tile;
+    if (!tile) look();
+  };
+
+  function fill(house) {
+    const rows = house.floors.flatMap((floor) => floor.rooms.flatMap((room) => room.things));
+    const now = JSON.stringify(house.floors.map(({ name, rooms }) => [name, rooms.map((room) => [room.name, room.things.map(({ id }) => id)])]));
+    if (now !== shape) {
+      shape = now;
+      tiles = new Map(rows.map((row) => [row.id, deviceTile(row, { about, tapping })]));
+      show(place, rows.length ? house.floors.map((floor) => floorPart(floor, tiles, house.floors.length > 1)) : card("", empty(text.empty)));
+    } else {
+      for (const row of rows) tiles.get(row.id).update(row);
+    }
+    for (const row of rows) inDialog(row);
+    show(notice, house.notice && el("span", {}, house.notice));
+    notice.hidden = !house.notice;
+    finder.hidden = rows.length <= MANY;
+    say(rest, house.hidden ? text.hidden(house.hidden) : "");
+    narrow();
   }
-  await look();
-  const find = el("input", { type: "search", "aria-label": words.house.find, placeholder: words.house.find });
-  const found = el("p", { class: "hint", role: "status" });
-  const rows = menu.tools.map((tool) => ({ place: toolRow(tool), tool, text: `${tool.name} ${tool.description} ${tool.tier} ${tool.rule}`.toLowerCase() }));
-  const groups = menu.servers.filter((server) => server.name !== OWN).map((server) => group(server, rows.filter(({ tool }) => tool.server === server.name)));
-  groups.push(group({ name: OWN, ok: true }, rows.filter(({ tool }) => tool.server === OWN)));
 
   function narrow() {
     const asked = find.value.trim().toLowerCase().split(/\s+/);
     let left = 0;
-    for (const { place, text } of rows) {
-      place.hidden = !asked.every((word) => text.includes(word));
-      left += place.hidden ? 0 : 1;
+    for (const { node, row } of tiles.values()) {
+      const told = `${row().name} ${node.closest(".room")?.dataset.name ?? ""}`.toLowerCase();
+      node.hidden = !asked.every((word) => told.includes(word));
+      left += node.hidden ? 0 : 1;
     }
-    for (const { place, rows: own } of groups) {
-      place.hidden = own.length > 0 && own.every((row) => row.place.hidden);
-    }
-    say(found, left ? words.house.found(left) : words.house.none);
+    for (const part of place.querySelectorAll(".room, .floor")) part.hidden = !part.querySelector(".device:not([hidden])");
+    say(none, left || !tiles.size ? "" : text.none);
   }
+
+  let looking = null; // the request that is under way
+  let again = false;
+  async function look() {
+    if (looking) {
+      again = true;
+      return looking;
+    }
+    looking = fetchHouse();
+    try {
+      fill(await looking);
+    } catch (error) {
+      if (error.status === undefined && error.name !== "AbortError") throw error;
+    } finally {
+      looking = null;
+    }
+    if (again && !signal.aborted) {
+      again = false;
+      await look();
+    }
+  }
+
+  fill(await fetchHouse());
   find.addEventListener("input", narrow);
-  narrow();
-  return page(words.house.title, words.house.lead, openers,
-    el("div", { class: "finder" }, icon("search"), find, found),
-    el("dl", { class: "legend" }, TIERS.map((name) => el("div", {}, el("dt", {}, tier(name)), el("dd", {}, words.house.tierHint[name])))),
-    rows.length ? groups.map(({ place }) => place) : card("", empty(words.house.empty)));
+  follow(signal, look);
+  on("asking", () => tapped && toQuestion(), signal);
+  return page(text.title, may("ask") ? text.lead : text.leadToLook, notice, finder, none, place, rest,
+    may("admin") && toolMenu(signal));
 }
 
-/** One thing that may open something: what it counts as, and the two things to say of it. */
-function openerRow(thing, look) {
-  const rate = (name) => async () => {
-    await post(`v1/openers/${encodeURIComponent(thing.entity_id)}`, { tier: name });
-    toast(words.house.openersDone[name], "good");
-    await look();
-  };
-  const seen = thing.seen_opening.join(", ");
-  return el("li", { class: "fact" },
-    el("span", { class: "what" },
-      el("span", { class: "heard" }, thing.name),
-      el("span", { class: "under" },
-        badge(words.house.openersStates[thing.tier ?? "none"], thing.tier === "comfort" ? "warn" : ""),
-        el("span", {}, thing.entity_id),
-        seen && el("span", {}, words.house.openersSeen(seen)))),
-    may("admin") && el("span", { class: "row" }, Object.keys(words.house.openersRate).map((name) =>
-      button(words.house.openersRate[name], rate(name), { label: words.house.openersRateLong[name](thing.name), disabled: thing.tier === name }))));
+function floorPart({ name, rooms }, tiles, named) {
+  return el("div", { class: "floor stack" },
+    named && (name || rooms.some((room) => room.name)) && el("p", { class: "eyebrow", dir: "auto" }, name ?? text.noFloor),
+    rooms.map((room) => el("section", { class: "room", "data-name": room.name ?? "" },
+      el("h2", { dir: "auto" }, room.name ?? text.noRoom),
+      el("ul", { class: "devices" }, sorted(room.things).map(({ id }) => tiles.get(id).node)))));
 }
 
-function group(server, rows) {
-  const name = words.house.names[server.name] ?? server.name.replaceAll("_", " ");
-  const place = el("section", { class: "card" },
-    el("div", { class: "cardhead" },
-      el("h2", {}, name),
-      server.ok ? el("span", { class: "hint" }, words.house.found(rows.length)) : badge(words.house.down, "bad")),
-    !server.ok && server.reason && el("p", { class: "problem" }, server.reason),
-    rows.length > 0 && el("ul", { class: "tools" }, rows.map((row) => row.place)));
-  return { place, rows };
+/** First what can be used, then what only tells something. */
+function sorted(things) {
+  return [...things.filter(({ treatment }) => treatment), ...things.filter(({ treatment }) => !treatment)];
 }
 
-function toolRow(tool) {
-  const [first, ...more] = tool.losses ?? [];
-  return el("li", { class: `tool ${tool.hidden ? "faded" : ""}` },
-    el("div", { class: "callhead" },
-      el("code", {}, tool.name),
-      el("span", { class: "badges" },
-        tier(tool.tier),
-        tool.approved === false && badge(words.house.waits, "warn"),
-        tool.hidden && badge(words.house.hidden))),
-    tool.description && el("p", {}, tool.description),
-    el("p", { class: "hint" }, [words.house.rules[tool.rule] ?? words.house.rule(tool.rule), tool.hidden && first].filter(Boolean).join(" · ")),
-    Object.keys(tool.parameters?.properties ?? {}).length > 0 && el("details", {},
-      el("summary", {}, words.house.parameters),
-      el("pre", { tabindex: "0" }, JSON.stringify(tool.parameters, null, 2)),
-      losses(tool.hidden ? more : tool.losses ?? [])));
+/** The question about a tap stands above the page, perhaps out of sight. */
+function toQuestion() {
+  const asking = document.querySelector(".asking");
+  asking?.scrollIntoView({ block: "center" });
+  asking?.querySelector("input, button")?.focus({ preventScroll: true });
 }
 
-function losses(texts) {
-  return texts.length > 0 && [el("p", { class: "hint" }, words.house.losses), el("ul", { class: "changes" }, texts.map((text) => el("li", {}, text)))];
+/** Look whenever a state changes, as long as somebody can see it. */
+function follow(signal, look) {
+  let stream = null;
+  function fit() {
+    stream?.close();
+    stream = null;
+    if (document.hidden || signal.aborted) return;
+    stream = new EventSource("v1/events?kind=house");
+    stream.addEventListener("house", look);
+  }
+  const beat = setInterval(() => document.hidden || look(), AGAIN_MS);
+  document.addEventListener("visibilitychange", () => {
+    fit();
+    if (!document.hidden) look();
+  }, { signal });
+  signal.addEventListener("abort", () => {
+    clearInterval(beat);
+    fit();
+  });
+  fit();
 }

@@ -102,7 +102,7 @@ function call(told) {
     told.observed?.length > 0 && el("ul", { class: "changes" }, told.observed.map((one) =>
       el("li", {}, el("code", {}, one.entity_id), ` ${one.before ?? "?"} → ${one.after ?? "?"}`))),
     el("p", { class: "hint" }, [
-      told.rule && words.house.rule(told.rule), `${Math.round(told.ms)} ms`,
+      told.rule && words.tools.rule(told.rule), `${Math.round(told.ms)} ms`,
       told.confirmed_by && words.turn.confirmedBy(told.confirmed_by)].filter(Boolean).join(" · ")),
     Object.keys(told.arguments ?? {}).length > 0 && el("details", {},
       el("summary", {}, words.turn.arguments),
