@@ -3,10 +3,14 @@
 import argparse
 import asyncio
 import json
+import os
 import shlex
 import shutil
+import socket
 import sys
-from collections.abc import Mapping
+import webbrowser
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.progress import track
@@ -14,14 +18,18 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.build import App, open_app
+from assistant.app.interfaces import open_interfaces
 from assistant.cli.ask import describe, show_turn
 from assistant.cli.console import Terminal, worded
-from assistant.cli.terminal import CliCommand, Failed
+from assistant.cli.terminal import CliCommand, Failed, say
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SCENES, Gramophone, SpokenCommand, Typed, make_clip
+from assistant.domain.clock import SystemClock
+from assistant.interfaces.http import console_link
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
+from audio.player import NullPlayer
 from audio.sound_files import WavSource
 from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.scenes import in_words
@@ -97,7 +105,13 @@ _SETTLE_S = 2.0  # seconds; a blind or a lock can still be moving when Hearth an
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mic", action="store_true", help="speak to the simulated house yourself")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--mic", action="store_true", help="speak to the simulated house yourself")
+    way.add_argument(
+        "--browser",
+        action="store_true",
+        help="speak to it from a browser on this computer: open the console and print its link",
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -108,7 +122,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
-    need_programs()
+    need_programs(_PROGRAMS[1:] if arguments.browser else _PROGRAMS)
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
         _write_configuration(arguments.out)
@@ -119,15 +133,17 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     settings = _demo_settings(settings, arguments.out)
     if arguments.mic:
         return await _with_microphone(settings)
+    if arguments.browser:
+        return await _with_browser(settings)
     return await _with_scenes(settings, arguments.out)
 
 
-def need_programs() -> None:
-    """Raise Failed if flite or espeak-ng is not installed."""
-    missing = [program for program in _PROGRAMS if shutil.which(program) is None]
+def need_programs(programs: Sequence[str] = _PROGRAMS) -> None:
+    """Raise Failed if one of these speech synthesisers is not installed."""
+    missing = [program for program in programs if shutil.which(program) is None]
     if missing:
         raise Failed(
-            f"The demo speaks with {' and '.join(_PROGRAMS)}. Install the missing programs: sudo "
+            f"The demo speaks with {' and '.join(programs)}. Install the missing programs: sudo "
             f"apt install {' '.join(missing)}"
         )
 
@@ -252,7 +268,8 @@ def _verdict(console: Terminal, failed: list[str], folder: Path) -> int:
     console.print()
     for what, command in (
         ("Type a command of your own:", f'ask --config {configuration} "{_TRY}"'),
-        ("Speak one yourself:", "demo --mic"),
+        ("Speak one yourself, in a browser:", "demo --browser"),
+        ("Speak one yourself, with this computer's microphone:", "demo --mic"),
         ("Connect your own Home Assistant:", "setup"),
     ):
         console.print(what)
@@ -280,9 +297,49 @@ async def _with_microphone(settings: Settings) -> int:
     return 0
 
 
+async def _with_browser(settings: Settings) -> int:
+    console = Terminal()
+    http = {"port": _free_port(settings.http.port)}
+    settings = settings.model_copy(update={"http": settings.http.model_copy(update=http)})
+    player = NullPlayer(paced=True)
+    async with (
+        open_app(settings, player, hears=False, resident=True) as app,
+        open_interfaces(app),
+    ):
+        assert app.home.demo is not None
+        link = await asyncio.to_thread(console_link, settings, SystemClock().now())
+        app.log.on_turn(lambda turn: show_turn(turn.record, turn.outcomes))
+        show_house(console, app.home.demo.describe())
+        console.print()
+        console.print(
+            "This house is simulated. Open the link in a browser on this computer, choose Speak, "
+            f'and say "{_TRY}". Press Ctrl-C to stop.'
+        )
+        say(link)
+        if has_display(os.environ):
+            await asyncio.to_thread(webbrowser.open, link)
+        await asyncio.get_running_loop().create_future()
+    return 0
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Return True if a browser window can be opened here."""
+    return sys.platform == "darwin" or any(
+        environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+
+
+def _free_port(wanted: int) -> int:
+    """Return the wanted port, or another one if it is in use, for example by `hearth run`."""
+    for port in (wanted, 0):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)) as found:
+            return int(found.getsockname()[1])
+    return wanted
+
+
 COMMAND = CliCommand(
     name="demo",
-    examples=("hearth demo", "hearth demo --mic"),
+    examples=("hearth demo", "hearth demo --browser", "hearth demo --mic"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -1,15 +1,20 @@
 """Tests that `hearth demo` shows its main job, and fails if the job was not done."""
 
+import asyncio
+import os
 import re
 import shlex
+import signal
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from assistant.cli import demo
 from assistant.cli.main import main
 from assistant.demo.scenes import SCENES, SpokenCommand, Typed
+from tests.pipeline.browser_line import page
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +103,36 @@ def test_it_names_what_to_install_for_its_voices(
         "install flite espeak-ng\n"
     )
     assert not (tmp_path / "demo").exists()
+
+
+async def test_the_browser_can_speak_to_the_simulated_house(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "assistant", "demo", "--browser", "--out", str(tmp_path / "demo")),
+        stdout=asyncio.subprocess.PIPE,
+        env={name: value for name, value in environment.items() if "DISPLAY" not in name},
+    )
+    assert process.stdout is not None
+    shown = ""
+    try:
+        async with asyncio.timeout(90):
+            while "#code=" not in shown:
+                shown += (await process.stdout.readline()).decode()
+        assert "This house is simulated." in shown
+        address, _, code = shown.split()[-1].partition("#code=")
+        async with httpx.AsyncClient(base_url=address) as browser:
+            signed_in = await browser.post("/v1/session", json={"code": code})
+        origin = address.rstrip("/")
+        cookie = f"hearth_session={signed_in.cookies['hearth_session']}"
+        async with page(int(origin.rsplit(":", 1)[1]), {"Cookie": cookie, "Origin": origin}):
+            pass
+    finally:
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("environment", "there"), [({}, False), ({"DISPLAY": ":0"}, True), ({"DISPLAY": ""}, False)]
+)
+def test_whether_a_browser_can_be_opened(environment: dict[str, str], there: bool) -> None:
+    assert demo.has_display(environment) is there
