@@ -27,6 +27,7 @@ from assistant.tools.policy.words import (
     Words,
     clauses,
     is_called,
+    is_small,
     kinds_in,
     scope,
     wants_open,
@@ -67,6 +68,8 @@ def bounded(
         cut = _kept(seen, called)
         return Scoped(arguments, cut, True, several=len(called) < len(judged))
     if case.live and len(judged) < 2:
+        return Scoped(arguments, seen)
+    if _says_everything(case, judged) or (words.everywhere and _is_apart(case, judged)):
         return Scoped(arguments, seen)
     where = scope(words, own)
     if where is None:
@@ -148,6 +151,15 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
     return False
 
 
+def _is_apart(case: Case, judged: Sequence[str]) -> bool:
+    """Return True for "turn off all the lights and close the kitchen blinds", where the room belongs
+    to another command. In "all the lights and the fan in the kitchen" it belongs to both."""
+    placed = [one for one in clauses(case.house, case.heard or "") if one.places]
+    verbs = (one.text.split()[:1] for one in placed)
+    begin = all(word and not (is_small(word[0]) or kinds_in(word[0])) for word in verbs)
+    return bool(placed) and begin and _is_everywhere(case, judged)
+
+
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
     """Return the names of the matching entities in other rooms, because the person may mean one of
     them, or () if they are not of a kind that a house has only few of."""
@@ -220,7 +232,7 @@ def meant(
     """Return the targets of a call that the person actually meant."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
-    kinds = kinds_in(text)
+    kinds = () if _says_everything(case, judged) else kinds_in(text)
     if heard.in_part or (heard.wanted.everywhere and not _tells(heard)):
         return Meant((), unclear=True)
     named = [one for one in things if is_called(text, one)]
@@ -248,6 +260,21 @@ def meant(
     kept_ids = {one.entity_id for one in keep}
     left_on = [one for one in keep if one.state not in _TOLD_OFF]
     return Meant(tuple(one for one in chosen if one.entity_id not in kept_ids), tuple(left_on))
+
+
+def _says_everything(case: Case, judged: Sequence[str]) -> bool:
+    """Return True for "close the kitchen blinds and turn everything off", where the kind and the
+    room only say what the other command is about."""
+    things = [entity_or_guess(name, case.house) for name in judged]
+    parts = clauses(case.house, case.heard or "")
+    whole = False
+    for part in parts:
+        kinds = kinds_in(part.text)
+        if any(kind.holds(one) for kind in kinds for one in things):
+            return False
+        placed = part.places or part.here or part.lacking
+        whole = whole or (part.everywhere and not (kinds or placed))
+    return whole and len(parts) > 1
 
 
 def cut_to(

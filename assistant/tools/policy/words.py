@@ -226,6 +226,11 @@ def clauses(house: House, heard: str) -> list[Words]:
     return [_words(house, part) for part in parts if part]
 
 
+def is_small(word: str) -> bool:
+    """Return True for an article and the like, and for a word that stands for a name."""
+    return word in _SMALL or word == _TAKEN
+
+
 _JOINED = ("de", "en", "es", "fr", "pt", "vi")
 
 
@@ -283,26 +288,22 @@ def _without_things(
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
-    named = sorted(
-        {
-            (tuple(said.split()), one.entity_id)
-            for one in house.exposed()
-            for name in one.names
-            if (said := fold(name)) and f" {said} " in text
-        },
-        key=lambda one: -len(one[0]),
-    )
+    named: dict[tuple[str, ...], set[str]] = {}
+    for one in house.exposed():
+        for said in filter(None, map(fold, one.names)):
+            if f" {said} " in text:
+                named.setdefault(tuple(said.split()), set()).add(one.entity_id)
     rest, things = list(words), set()
-    for name, entity_id in named:
+    for name in sorted(named, key=len, reverse=True):
         kinds = kinds_in(name[0]) if len(name) == 1 else ()
         is_one = set(kinds) & set(wanted) and not name[0].endswith("s")
         if name in places or (kinds and not is_one):
             continue
-        things.add(entity_id)
         plain = [fold(word) for word in rest]
         for at in range(len(plain) - len(name) + 1):
-            if tuple(plain[at : at + len(name)]) == name:
+            if tuple(plain[at : at + len(name)]) == name:  # "desk lamp" contains no "lamp"
                 rest[at : at + len(name)] = [_TAKEN] * len(name)
+                things |= named[name]
     return rest, frozenset(things)
 
 

@@ -470,6 +470,18 @@ def test_words_are_taken_apart() -> None:
     assert not heard.leaves(HOME.entities["light.kitchen"], HOME)
 
 
+def test_a_longer_name_leaves_out_no_shorter_one() -> None:
+    lamp = Entity("light.lamp", "Lamp", "on", (), "den")
+    house = home(lamp)
+    heard = read(house, "turn off all the lights except the reading lamp")
+    assert heard.leaves(house.entities["light.reading"], house)
+    assert not heard.leaves(lamp, house)
+    verdict = judged(
+        OFF, {"domain": ["light"]}, "close the den blinds and turn everything off", "Den"
+    )
+    assert set(verdict.entities) == LIGHTS
+
+
 BATH = Entity("light.bath", "Bathroom lamp", "off")
 
 
