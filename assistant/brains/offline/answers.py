@@ -8,6 +8,7 @@ from assistant.brains.offline.attribute_answers import list_items
 from assistant.brains.offline.calendar_answers import told_events
 from assistant.brains.offline.frames import MOST_CHOICES, Ask
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.parts import plain
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
     CALENDAR,
@@ -19,13 +20,14 @@ from assistant.brains.offline.sentences import (
     WHEN,
 )
 from assistant.brains.offline.settle import Problem
+from assistant.brains.offline.targets import Target, members
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue, Names, is_plural
 from assistant.tools.house.articles import agreeing, best_name, noun_of
 from assistant.tools.house.names import UNKNOWN, named_thing, spoken_place, spoken_things
 from assistant.tools.policy.openers import is_opener
 from assistant.tools.policy.words import read
-from assistant.tools.vocabulary import find, fold
+from assistant.tools.vocabulary import find, fold, mentions
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
@@ -161,9 +163,24 @@ def target_words(command: ParsedCommand, house: House, say: Catalogue, language:
         return spoken_things([house.entities[command.entity_ids[0]].names])
     domain = command.slots.get("domain")
     place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
+    only = _only_there(command, house) if domain in ("climate", "media_player") else None
+    if only is not None:
+        return spoken_things([only.names])
     key = _things_key(domain if isinstance(domain, str) else "", place)
     said = command.place or ("" if place is None else own_name(place, say.own(language)))
-    return say.say(key, language, place=_where(said, key))
+    what = say.say(key, language, place=_where(said, key))
+    cut = find("except", command.text)
+    left = fold(command.text, marks=True).split()[cut[1] :] if cut else []
+    if not left or mentions("the_rest", " ".join(left)):
+        return what
+    names = plain(" ".join(left), language.partition("-")[0])
+    return say.say("offline.all_except", language, what=what, names=names)
+
+
+def _only_there(command: ParsedCommand, house: House) -> Entity | None:
+    target = Target((), str(command.slots["domain"]), command.area_id, command.floor_id)
+    there = members(target, house) if target.placed else []
+    return there[0] if len(there) == 1 else None
 
 
 def _where(place: str, key: str) -> Names:
@@ -181,7 +198,13 @@ def own_name(place: Area | Floor, language: str) -> str:
     return best_name((place.name, *place.aliases), language.partition("-")[0]).lower()
 
 
-_KINDS = {"light": "lights", "fan": "fans", "cover": "covers"}
+_KINDS = {
+    "light": "lights",
+    "fan": "fans",
+    "cover": "covers",
+    "media_player": "players",
+    "climate": "heating",
+}
 
 
 def _things_key(domain: str, place: object) -> str:
@@ -229,7 +252,8 @@ def already_in(state: str, command: ParsedCommand, what: str, say: Catalogue, la
     noun = noun_of(str(what), base)
     if state and base in ("es", "fr", "pt") and noun is None:
         return ""
-    kinds = not command.called and not command.entity_ids and command.slots.get("domain") in _KINDS
+    kind = _KINDS.get(str(command.slots.get("domain")), "heating")
+    kinds = not command.called and not command.entity_ids and kind != "heating"
     several = kinds or (is_plural(what) if noun is None else noun.plural)
     be = say.say(f"house_state.is_{'many' if several else 'one'}", language)
     if not state:

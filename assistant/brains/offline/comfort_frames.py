@@ -5,17 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from assistant.brains.offline.frames import (
+from assistant.brains.offline.amounts import (
     AMOUNTS,
     LOWEST,
-    Reading,
-    Sentence,
-    command_for,
-    commands,
-    each,
     is_step,
-    of_room,
-    one_of,
     sets_to,
     take_amount,
     take_factor,
@@ -24,6 +17,15 @@ from assistant.brains.offline.frames import (
     take_wish,
     within,
 )
+from assistant.brains.offline.frames import (
+    Reading,
+    Sentence,
+    command_for,
+    commands,
+    each,
+    of_room,
+    one_of,
+)
 from assistant.brains.offline.lexicon import Piece
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import (
@@ -31,6 +33,7 @@ from assistant.brains.offline.targets import (
     Target,
     entities_of,
     members,
+    named_so,
 )
 from assistant.tools.house.names import brightness_percent, kelvin_range
 from integrations.home_assistant.house import Entity, in_unit_of
@@ -76,13 +79,11 @@ def lights(sentence: Sentence) -> Reading | None:
     wish = take_wish(sentence, "dark", "bright")
     if wish:
         return _wished_light(sentence, wish)
-    if not (word or way or sentence.has("percent", *AMOUNTS)):
+    if not (word or way or sentence.has("percent", *AMOUNTS)) or _of_speed(sentence):
         return None
     amount = take_level(sentence)
     factor = take_factor(sentence) if amount is None else 1.0
-    by = is_step(sentence, way, amount) or (
-        way and amount is not None and sentence.has("number") and not sets_to(sentence)
-    )
+    by = is_step(sentence, way, amount)
     sentence.take("set", "turn", "on", "up", "down", "by")
     if amount is None and not (word or sentence.has("brighten", "dim", "kind", "thing", "it")):
         return None  # "more kitchen roll"
@@ -90,18 +91,30 @@ def lights(sentence: Sentence) -> Reading | None:
         return None
     targets = sentence.targets(("light",), "light") if sentence.names_targets() else _lit(sentence)
     if sentence.take("lit"):
-        on = [one for one in entities_of(targets, sentence.scene.house) if one.state == "on"]
-        targets = [Target((one.entity_id,), "light") for one in on]
+        targets = _only_lit(sentence, targets)
     if amount is None and not word and sentence.has("on") and not sentence.has("brighten", "dim"):
         return None  # two verbs
     if by and amount is not None:
         steps = way * amount / _LIGHT_STEP
         return each(sentence, targets, lambda one: _dimmed(sentence, one, steps))
     if amount is not None:
+        if way < 0 and not sentence.has("thing"):
+            targets = _only_lit(sentence, targets)
         return commands(sentence, targets, "HassLightSet", brightness=within(amount))
     if not way:
         return None
     return each(sentence, targets, lambda one: _dimmed(sentence, one, way * factor))
+
+
+def _only_lit(sentence: Sentence, targets: list[Target]) -> list[Target]:
+    """Return the lamps that are on, or the targets if none is: dimming switches no lamp on."""
+    on = [one for one in entities_of(targets, sentence.scene.house) if one.state == "on"]
+    return [Target((one.entity_id,), "light") for one in on] or targets
+
+
+def _of_speed(sentence: Sentence) -> bool:
+    every = (one for some in sentence.pieces for one in some)
+    return any(one.tag == "speed" and one.text.endswith("speed") for one in every)
 
 
 def _toned(sentence: Sentence) -> Reading | None:
@@ -137,6 +150,9 @@ def _lit(sentence: Sentence) -> list[Target]:
     recent = [one for one in on if one.entity_id in scene.recent]
     here = [one for one in on if scene.here and one.area_id == scene.here]
     found = recent or here or on
+    room = Target(domain="light", area_id=scene.here)
+    if not (recent or here) and sentence.has("brighten", "up") and scene.here:
+        return [room] if members(room, scene.house) else []
     if not found:
         return sentence.targets(("light",), "light") if scene.here else []
     sentence.take("here")
@@ -201,6 +217,8 @@ def climate(sentence: Sentence) -> Reading | None:
         number = replace(number, value=number.value + 0.5)
     unit = _unit_of(degrees)
     named = sentence.names("climate")
+    if not (wish or word or degrees or named) and sentence.has("it") and _lamps_before(sentence):
+        return None  # "make it warmer" is then about the light
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
     about = about or (number is not None and _is_room_temperature(sentence, number.value))
     if not about or not (number or way) or sentence.has("percent"):
@@ -227,6 +245,12 @@ def climate(sentence: Sentence) -> Reading | None:
     return one_of(sentence, targets, wanted)
 
 
+def _lamps_before(sentence: Sentence) -> bool:
+    """Return True if the last command was about lamps, and not about heating."""
+    domains = {one.partition(".")[0] for one in sentence.scene.recent}
+    return "light" in domains and "climate" not in domains
+
+
 def _unit_of(degrees: Piece | None) -> str:
     """Return the unit that the words name, "°C" or "°F", or ""."""
     named = degrees.text.rpartition(" ")[2] if degrees else ""
@@ -245,7 +269,22 @@ def _is_room_temperature(sentence: Sentence, value: float) -> bool:
     return bool(areas) and all(members(Target((), "climate", one), scene.house) for one in areas)
 
 
+def starts_radio(sentence: Sentence) -> bool:
+    """Return True for "put on the radio" in a house where nothing is called so. Speakers have no
+    stations."""
+    words = {one.text for some in sentence.pieces for one in some if one.tag == "kind"}
+    radios = [Target(domain="media_player", word=one) for one in words if one in _RADIOS]
+    starts = sentence.has("on", "play", "start", "put_on") and not sentence.has("off", "stop")
+    house = sentence.scene.house
+    return starts and any(not named_so(members(one, house), one.word) for one in radios)
+
+
+_RADIOS = frozenset({"radio", "radios", "la radio", "las radios"})
+
+
 def media(sentence: Sentence) -> Reading | None:
+    if starts_radio(sentence):
+        raise NoTarget
     music = sentence.has("music")
     ends = sentence.has("stop", "off", "enough") and not sentence.has("percent")
     if ends and (music or sentence.has("play")):
@@ -301,6 +340,9 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
     fitting = [one for one in every if one.state in states] or every
     here = [one for one in fitting if scene.here and one.area_id == scene.here]
     recent = [one for one in fitting if one.entity_id in scene.recent]
+    own = [one for one in every if scene.here and one.area_id == scene.here]
+    if "paused" in states and own and not recent:  # "play" never starts another room's player
+        here = here or [one for one in own if one.state == "playing"] or own
     if not fitting:
         raise NoTarget
     return [Target(tuple(one.entity_id for one in recent or here or fitting), "media_player")]
@@ -314,7 +356,10 @@ def volume(sentence: Sentence) -> Reading | None:
     if not (word or wish or sentence.has("louder", "quieter") or players):
         recent = [one for one in sentence.scene.recent if one.startswith("media_player.")]
         it = sentence.first("it")
-        blind = it is not None and it.text == "enclítica"  # "súbela" can be a blind too
+        blind = it is not None and it.text in (
+            "enclítica",
+            "enclíticas",
+        )  # "súbela" can be a blind too
         anything = not sentence.scene.recent and not blind
         if not (way and it and (recent or anything)):
             return None
@@ -324,8 +369,7 @@ def volume(sentence: Sentence) -> Reading | None:
     if not (word or wish or amount is not None or sentence.has("louder", "quieter", "up", "down")):
         return None  # "more music" isn't louder music
     factor = take_factor(sentence) if amount is None else 1.0
-    number = sentence.has("number") and not sets_to(sentence)
-    by = is_step(sentence, way, amount) or (bool(way) and amount is not None and number)
+    by = is_step(sentence, way, amount)
     sentence.take("set", "turn", "by", "on", "again")
     targets = _players(sentence, ("playing",))
     if amount is not None and not by:

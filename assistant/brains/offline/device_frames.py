@@ -5,25 +5,29 @@ pieces that belong to it. A frame fits only if it explains every piece, so that 
 light is too bright for me") doesn't become a command.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from assistant.brains.offline.comfort_frames import climate, lights, media, volume
-from assistant.brains.offline.frames import (
+from assistant.brains.offline.amounts import (
     LOWEST,
-    Reading,
-    Sentence,
-    command_for,
-    commands,
-    each,
     is_step,
-    of_room,
     take_amount,
     take_factor,
     take_level,
     take_way,
     take_wish,
     within,
+)
+from assistant.brains.offline.comfort_frames import climate, lights, media, starts_radio, volume
+from assistant.brains.offline.frames import (
+    Reading,
+    Sentence,
+    begins_question,
+    command_for,
+    commands,
+    each,
+    is_vague,
+    of_room,
 )
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
@@ -47,7 +51,7 @@ def read_loosely(
 ) -> tuple[Reading, float] | None:
     """Return the commands of a sentence and their confidence, or None if no frame explains it."""
     pieces = _ensured(pieces_of(text, language, index) or [])
-    if not pieces or _begins_question(pieces):
+    if not pieces or begins_question(pieces) or is_vague(pieces):
         return None
     if any(one.tag == "except" for one in pieces[0]):  # the exception's end is unknown
         return None
@@ -63,12 +67,6 @@ def read_loosely(
         if reading and sentence.whole:
             return reading, sentence.sure
     return None
-
-
-def _begins_question(pieces: Sequence[Sequence[Piece]]) -> bool:
-    """Return True for "is it too cold in here", which only asks."""
-    first = next((some for some in pieces if all(one.tag != "filler" for one in some)), ())
-    return any(one.tag == "asks" for one in first)
 
 
 _STATES = {"be_closed": "close", "be_open": "open", "be_locked": "lock"}
@@ -93,7 +91,7 @@ def _covers(sentence: Sentence) -> Reading | None:
     word = sentence.take("position")
     amount = None if stop else take_amount(sentence)
     moves = not (opening or closing or word or sentence.has("to"))  # "up" or "down"
-    step = is_step(sentence, way, amount) or (moves and way != 0.0 and sentence.has("number"))
+    step = is_step(sentence, way, amount, bare=moves)
     sentence.take("turn", "set", "the_way", "need", *(("overnight",) if closing else ()))
     targets = (
         of_room(sentence, "cover")
@@ -322,7 +320,7 @@ def _switches(sentence: Sentence) -> Reading | None:
             one.tag == "kind" and one.value[1] == "fan" for some in sentence.pieces for one in some
         )
         on, off = sentence.take("start"), sentence.take("stop") if fans else None
-    if bool(on) == bool(off):
+    if bool(on) == bool(off) or starts_radio(sentence):
         return None
     intent = "HassTurnOn" if on else "HassTurnOff"
     sentence.take("turn", "set", "again", "start")

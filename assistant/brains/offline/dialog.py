@@ -8,7 +8,7 @@ from assistant.brains.offline.frames import Reading, Sentence, commands
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.list_frames import continue_list
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.references import says_a_way
+from assistant.brains.offline.references import says_a_step
 from assistant.brains.offline.sentences import CANCEL_ALARM, SET_AN_ALARM, VALUE
 from assistant.brains.offline.swap import exchanged
 from assistant.brains.offline.talk import Talk, domain_of
@@ -16,6 +16,7 @@ from assistant.brains.offline.targets import NoTarget, Scene, Target, members
 from integrations.home_assistant.house import House
 
 _LENGTH_SLOTS = {"hour": "hours", "minute": "minutes", "second_unit": "seconds"}
+_SIZES = ("bit", "lot", "more", "less", "also")
 _NUMBERS = ("brightness", "position", "percentage", "volume_level", "temperature")
 _VERBS = ("on", "off", "up", "down", "open", "close", "lock", "start", "stop", "pause", "play")
 SWITCHED = frozenset(
@@ -41,6 +42,9 @@ def follow_up(
     if not pieces:
         return None
     tags = {piece.tag for some in pieces for piece in some}
+    toned = last.slots.keys() & {"color", "temperature"} and last.slots.get("domain") == "light"
+    if toned and tags & {"warmer", "cooler"} and _only(pieces, {"warmer", "cooler", *_SIZES}):
+        return again(f"{text} it") or None
     if talk.asks_room and (placed := _elsewhere(pieces, tags, scene, talk)):
         return placed
     timer = last.intent in ("HassStartTimer", "HassIncreaseTimer", "HassDecreaseTimer")
@@ -55,7 +59,7 @@ def follow_up(
         tags & {"again", "more"}
         and _only(pieces, repeated)
         and again(last.text)
-        and ("again" in tags or says_a_way(last.text, language, index))
+        and ("again" in tags or says_a_step(last.text, language, index))
     ):
         return again(last.text)
     if timer and "cancel" in tags and _only(pieces, {"cancel", "it", "timer", "also"}):
@@ -114,8 +118,9 @@ def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> P
     things = [one.value for some in pieces for one in some if one.tag == "thing"]
     areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
     says_no = any(one.tag in ("no", "instead") for some in pieces for one in some)
-    if not says_no and len(things) + len(areas) < 2:  # only what isn't meant
-        return _left_out(things, talk.recent(scene.house), last, scene.house)
+    ends_so = any(one.tag in ("no", "not") for one in pieces[-1]) and len(pieces) > 1
+    if (ends_so or not says_no) and len(things) + len(areas) < 2:  # only what isn't meant
+        return _left_out(things, areas, talk, scene.house)
     if things:
         ids = (
             tuple(i for i in things[-1] if scene.house.entities[i].area_id in areas[-1:])
@@ -130,12 +135,18 @@ def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> P
 
 
 def _left_out(
-    things: Sequence[Sequence[str]], recent: Sequence[str], last: ParsedCommand, house: House
+    things: Sequence[Sequence[str]], areas: Sequence[str], talk: Talk, house: House
 ) -> ParsedCommand | None:
     """Return the command that switches one of the last devices back: "not the desk lamp"."""
+    last, recent = talk.commands[-1], talk.recent(house)
     back = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}.get(last.intent)
-    ids = tuple(one for one in recent if things and one in things[0])
-    if back is None or len(ids) != 1 or len(recent) < 2 or last.later is not None:
+    ids = tuple(
+        one
+        for one in recent
+        if (things and one in things[0]) or house.entities[one].area_id in areas
+    )
+    others = len(recent) > 1 or any(one.intent == last.intent for one in talk.before)
+    if back is None or len(ids) != 1 or not others or last.later is not None:
         return None
     slots, name = {"domain": ids[0].partition(".")[0]}, house.entities[ids[0]].name
     return ParsedCommand(back, last.text, slots, ids, name) if slots["domain"] in SWITCHED else None

@@ -17,25 +17,9 @@ from assistant.brains.offline.targets import (
 )
 from integrations.home_assistant.house import Entity
 
-# Percentages of words.
-_PARTS = {
-    "half": 50.0,
-    "max": 100.0,
-    "min": 10.0,
-    "low": 33.0,
-    "medium": 66.0,
-    "high": 100.0,
-    "third_part": 33.0,
-    "quarter_part": 25.0,
-    "three_quarters": 75.0,
-    "two_thirds": 67.0,
-}
 _IDLE = ("filler", "article", "to", "only")  # pieces that can be left out
-AMOUNTS = ("number", *_PARTS)
 _REST = frozenset({"rest", "else"})
-LOWEST = 1  # percent; "darker" doesn't switch a lamp off
 MOST_CHOICES = 5  # devices that a question names
-_BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,116 +146,6 @@ class Sentence:
 Reading = list[ParsedCommand | Ask]
 
 
-# Amounts.
-
-
-def take_amount(sentence: Sentence) -> float | None:
-    """Take a percentage: a number, "half", "maximum" or "minimum"."""
-    if sentence.has("number"):
-        sentence.take("percent")
-        number = sentence.take("number")
-        sentence.take("set", "turn", "up", "down")
-        assert number is not None
-        return float(number.value) if 0 <= number.value <= 100 else None
-    for tag, value in _PARTS.items():
-        if sentence.take(tag):
-            sentence.take("set", "turn", "up", "down", "dim", "brighten")
-            return value
-    return None
-
-
-def sets_to(sentence: Sentence) -> bool:
-    """Return True if "to" stands before the number: "up to 30 percent", not "up 30 percent"."""
-    before: Sequence[Piece] = ()
-    for options in sentence.pieces:
-        if any(one.tag == "number" for one in options):
-            return any(one.tag == "to" for one in before)
-        if not all(one.tag in ("filler", "article") for one in options):
-            before = options
-    return False
-
-
-def take_level(sentence: Sentence) -> float | None:
-    """Take a percentage. "All the way down" is the lowest one."""
-    lowest = sentence.has("max") and sentence.has("down") and not sentence.has("up", "number")
-    amount = take_amount(sentence)
-    return _PARTS["min"] if lowest else amount
-
-
-def take_factor(sentence: Sentence) -> float:
-    sentence.take("more", "less")
-    if sentence.take("bit"):
-        return _BIT
-    return _LOT if sentence.take("lot") else 1.0
-
-
-def within(value: float, least: float = 0.0, most: float = 100.0) -> int:
-    return round(min(most, max(least, value)))
-
-
-_UNABLE = {"dark": "see", "quiet": "hear"}  # "I can't see"
-_PLAIN = {"hot": "warm_word", "cold": "cool_word"}  # "it's not warm enough"
-
-
-def take_wish(sentence: Sentence, *tags: str) -> str:
-    """Take the words of a complaint ("it's too dark", "it's not bright enough", "I can't see").
-    Return which of two opposite meanings is too strong, or "" if this is no complaint."""
-    if sentence.has("set", "turn", "percent", "number"):
-        return ""
-    for tag, opposite in (tags, tags[::-1]):
-        unable = _UNABLE.get(tag, "")
-        if sentence.has("cannot") and sentence.has(unable):
-            sentence.take("cannot", "it_is", "too")
-            seen = sentence.take(unable)
-            # "I can't see the kitchen"
-            whole = seen is None or seen.text != "see" or not sentence.has("area", "thing", "kind")
-            return tag if whole else ""
-        plain = _PLAIN.get(tag, tag) if sentence.has("enough") else tag
-        if sentence.has(tag, plain):
-            sentence.take(tag, plain, "it_is", "too")
-            if not sentence.has("not"):
-                return tag
-            sentence.take("not")
-            return opposite if sentence.take("enough") else ""
-    return ""
-
-
-def take_way(sentence: Sentence, more: str, less: str) -> float:
-    """Take words for more or less and return 1.0 or -1.0, or 0.0 if there are none."""
-    up, down = sentence.take(more, "up"), sentence.take(less, "down")
-    if up or down:
-        sentence.take("more")  # "down a bit more"
-    else:
-        up, down = sentence.take("more"), sentence.take("less")
-    if bool(up) == bool(down):
-        off = sentence.has("number") and sentence.has("percent", "degrees") and sentence.take("off")
-        return -1.0 if off and not up else 0.0  # "take two degrees off"
-    sentence.take("be_so")
-    return 1.0 if up else -1.0
-
-
-def is_step(sentence: Sentence, way: float, amount: float | None) -> bool:
-    """Take "by" and "another" and return True if the amount is a difference: "by ten percent", "un
-    diez por ciento"."""
-    if not way or amount is None or not sentence.has("number"):
-        return False
-    return bool(sentence.take("by", "more", "less")) or _has_article(sentence)
-
-
-def _has_article(sentence: Sentence) -> bool:
-    # "un diez por ciento", but not "a un diez por ciento"
-    before = [{"to"}, {"to"}]
-    for options in sentence.pieces:
-        tags = {one.tag for one in options}
-        if "number" in tags:
-            return "article" in before[-1] and "to" not in before[-2]
-        before.append(tags)
-    return False
-
-
-# Commands.
-
-
 def commands(sentence: Sentence, targets: Sequence[Target], intent: str, **slots: Any) -> Reading:
     made: Reading = []
     for target in targets:
@@ -376,3 +250,32 @@ def of_room(sentence: Sentence, domain: str) -> list[Target]:
         return [here]
     things = sentence.scene.house.of_domain(domain)
     return [Target(tuple(one.entity_id for one in things), domain)]
+
+
+def begins_question(pieces: Sequence[Sequence[Piece]]) -> bool:
+    """Return True for "is it too cold in here", which only asks."""
+    first = next((some for some in pieces if all(one.tag != "filler" for one in some)), ())
+    return any(one.tag == "asks" for one in first)
+
+
+def is_vague(pieces: Sequence[Sequence[Piece]]) -> bool:
+    """Return True if nobody knows what is meant: "two of the lights", "its light". The same goes
+    for "the toaster", which is no typing error of "toastier"."""
+    after = article = False
+    for some in pieces:
+        tags = {one.tag for one in some}
+        if after and "kind" in tags:
+            return True
+        if article and some[0].sure < 1.0 and not tags & _NOUNS:
+            return True
+        its = any(one.text == "its" for one in some)
+        small = bool(tags & {"filler", "article"})
+        after = its or tags == {"number"} or (after and small)
+        article = some[0].text in _ARTICLES
+    return False
+
+
+_ARTICLES = frozenset("the a an my our el la los las un una mi".split())
+_NOUNS = TARGET_TAGS | frozenset(
+    "volume brightness temperature speed position music song surface nowhere timer max min".split()
+)

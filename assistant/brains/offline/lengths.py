@@ -10,6 +10,7 @@ from assistant.brains.offline.lexicon import Lexicon, lexicon, tokens, written_t
 _PART = re.compile(
     r"A?(?P<part>[HQ])A?(?P<of>U)"
     r"|(?P<number>[NA])?(?P<more>&A?H)?(?P<most>&A?Q)?(?P<unit>U)(?P<half>&A?H)?(?P<quarter>&A?Q)?"
+    r"(?P<rest>&?N$)?"  # "1h 20"
 )
 _LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
 _UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
@@ -115,6 +116,8 @@ def _seconds(letters: str, values: Sequence[float]) -> int:
         number += (0.5 if found["more"] else 0.0) + (0.5 if found["half"] else 0.0)
         number += 0.25 if found["quarter"] or found["most"] else 0.0
         total += number * values[found.start("unit")]
+        if found["rest"] and values[found.start("unit")] > 1:
+            total += values[found.end("rest") - 1] * values[found.start("unit")] / 60
     return round(total)
 
 

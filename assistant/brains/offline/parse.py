@@ -208,9 +208,20 @@ def _intents(language: str) -> Intents | None:
             for intent, blocks in intents.items():
                 known = found["intents"].get(intent, {"data": []})
                 found["intents"][intent] = {**known, "data": [*known["data"], *blocks]}
-            found["lists"] = {**found["lists"], **lists}
+            lists = {**found["lists"], **lists}
+            found["lists"] = {name: _apart(values) for name, values in lists.items()}
             return Intents.from_dict(found)
     return None
+
+
+def _apart(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a list of numbers with a range of its own if it multiplies them.
+
+    hassil (3.12) keeps the number words of a range for all lists with the same limits, so that
+    "turn the volume down by ten" could turn it up.
+    """
+    limits = values.get("range", {})
+    return {"range": {**limits, "to": limits["to"] - 1}} if "multiplier" in limits else values
 
 
 _NUMBER = re.compile(r"(?<=\w )(?:number|número|no\.|nº) (?=\S)")

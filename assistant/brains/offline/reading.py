@@ -39,10 +39,12 @@ from assistant.brains.offline.references import (
 )
 from assistant.brains.offline.sentences import MISSING
 from assistant.brains.offline.spanish import in_imperative, verb_first, with_noun
+from assistant.brains.offline.swap import with_shared_place
 from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
+from assistant.tools.vocabulary import fold
 from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import House
 
@@ -99,7 +101,8 @@ class Reader:
     def _read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:
         base = language.partition("-")[0]
         loose = base in LOOSE_LANGUAGES
-        scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
+        recent, earlier = talk.recent(house), talk.earlier(house)
+        scene = Scene(house, area_id, recent, earlier, single=talk.names_one(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed
         if loose and (begun := self._continued(text, language, scene, talk, early=True)):
@@ -113,6 +116,8 @@ class Reader:
         """Read a sentence that doesn't refer to the one before."""
         base, area_id = language.partition("-")[0], scene.here
         loose = base in LOOSE_LANGUAGES
+        if loose:
+            text = with_shared_place(text, base, self._names_of_house(), scene.house)
         if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
             return outside
         told = _told_of(talk) if loose else ""
@@ -189,7 +194,8 @@ class Reader:
             found = read_outside(said, base, index, scene) or self._whole(said, language, scene)
             found = found or self._reworded(said, language, scene.here)
             if fits(kind, found, talk, house):
-                return corrected(found, talk, house) if kind == "instead" else found
+                instead = kind == "instead" or (kind == "named" and _begins_anew(found, last))
+                return corrected(found, talk, house) if instead else found
         return []
 
     def _reworded(self, text: str, language: str, area_id: str, after: str = "") -> Reading:
@@ -311,16 +317,35 @@ def whole_or_timed(text: str, language: str, read: Read) -> Reading:
     span = find_length(text, language)
     if span is None or not span.kind:
         return []
-    commands = read(span.rest)
-    if len(commands) != 1 or not isinstance(commands[0], ParsedCommand):
-        return []
-    command = commands[0]
-    if command.intent not in _BACK and span.kind == "during":
+    found = read(span.rest)
+    commands = [one for one in found if isinstance(one, ParsedCommand)]
+    if len(commands) != len(found):
         return []
     if span.kind == "during":
-        back = _switched_back(command)
-        return [command, _later(span, back)] if back else []
-    return [_later(span, replace(command, text=span.rest))]
+        text = in_reverse(span.rest, language)
+        backs = [replace(one, text=text) for one in map(_switched_back, commands) if one]
+        complete = len(backs) == len(commands)
+        return [*commands, *(_later(span, one) for one in backs)] if complete else []
+    return [_later(span, replace(one, text=span.rest)) for one in commands]
+
+
+def in_reverse(text: str, language: str) -> str:
+    """Return "turn the lamp off" for "turn the lamp on"."""
+    known, words = lexicon(language), text.split()
+    verbs = {"en": ("turn on", "turn off"), "es": ("enciende", "apaga")}[language]
+    for at, word in enumerate(words):
+        tags = {one.tag for one in known.phrases.get(fold(word), ())}
+        if way := next((tag for tag in ("on", "off") if tag in tags), ""):
+            other = "off" if way == "on" else "on"
+            words[at] = other if word == way else verbs[other == "off"]
+            return " ".join(words)
+    return text
+
+
+def _begins_anew(found: Reading, last: ParsedCommand) -> bool:
+    """Return True for "make it half an hour" after a timer was started."""
+    intents = {one.intent for one in found if isinstance(one, ParsedCommand)}
+    return intents == {last.intent} == {"HassStartTimer"}
 
 
 def _lacks_later(command: ParsedCommand | Ask) -> bool:
@@ -328,7 +353,7 @@ def _lacks_later(command: ParsedCommand | Ask) -> bool:
 
 
 def _switched_back(command: ParsedCommand) -> ParsedCommand | None:
-    if command.slots.get("domain") not in _SWITCHED_BACK:
+    if command.intent not in _BACK or command.slots.get("domain") not in _SWITCHED_BACK:
         return None
     return replace(command, intent=_BACK[command.intent])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from assistant.brains.offline.amounts import AMOUNTS
 from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import NameIndex, lexicon, pieces_of
 from assistant.brains.offline.list_frames import begins_otherwise
@@ -97,9 +98,11 @@ _DOWN = frozenset({"down", *(down for _, down in _WAYS.values())})
 _FURTHER = frozenset("more less bit lot filler article and also".split())
 
 
-def says_a_way(text: str, language: str, index: NameIndex) -> bool:
-    """Return True if a sentence asks for more or less of something: "dim the light a bit"."""
-    return bool(_tags(text, language, index) & (_UP | _DOWN))
+def says_a_step(text: str, language: str, index: NameIndex) -> bool:
+    """Return True if a sentence asks for more or less of something: "dim the light a bit", but not
+    "dim the light to 20"."""
+    tags = _tags(text, language, index)
+    return bool(tags & (_UP | _DOWN)) and ("by" in tags or not tags & set(AMOUNTS))
 
 
 def _further(

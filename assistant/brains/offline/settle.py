@@ -10,6 +10,7 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import READING
 from assistant.brains.offline.targets import FEW, NAMED_KINDS, Target, members
 from assistant.tools.house.names import kelvin_range, spoken_place, spoken_things, stemmed
+from assistant.tools.policy.words import read
 from assistant.tools.vocabulary import LANGUAGES, entries, find, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
@@ -45,7 +46,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         return elsewhere
     if (problem := _cannot(command, house)) is not None:
         return problem
-    if (changed := _of_quiet_player(command, house)) is not None:
+    if (changed := _of_quiet_player(command, house) or _in_state(command, house)) is not None:
         return changed
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
         # Even if one light is named "Lights", "the lights" means all lights in the room.
@@ -139,6 +140,33 @@ def _of_quiet_player(command: ParsedCommand, house: House) -> ParsedCommand | No
     return replace(one, intent="HassSetVolumeRelative", slots={"volume_step": step})
 
 
+# States of the players that these reach in Home Assistant.
+_NEEDED = {
+    "HassMediaPause": "playing",
+    "HassMediaNext": "playing",
+    "HassMediaPrevious": "playing",
+    "HassMediaUnpause": "paused",
+}
+
+
+def _in_state(command: ParsedCommand, house: House) -> ParsedCommand | Problem | None:
+    """Return the command for the only player that is playing, or a problem if none is. Returns None
+    if the command reaches a player as it is."""
+    wanted = _NEEDED.get(command.intent)
+    target = Target(command.entity_ids, "media_player", command.area_id, command.floor_id)
+    players = members(target, house) if wanted else []
+    if not players or any(one.state == wanted for one in players):
+        return None
+    elsewhere = [one for one in house.of_domain("media_player") if one.state == wanted]
+    if wanted == "playing" and len(elsewhere) == 1 and not (command.area_said or target.ids):
+        one = elsewhere[0]
+        return replace(command, entity_ids=(one.entity_id,), name=one.name, area_id="")
+    states = {one.state for one in players}
+    if states == {"playing"} or (states == {"paused"} and command.intent == "HassMediaPause"):
+        return replace(command, entity_ids=tuple(one.entity_id for one in players[:1]), area_id="")
+    return Problem("offline.not_playing" if wanted == "playing" else "offline.not_paused", {})
+
+
 _COLOURED = frozenset({"hs", "rgb", "rgbw", "rgbww", "xy"})
 
 
@@ -200,6 +228,21 @@ def _lamp_by_lamp(command: ParsedCommand, house: House) -> list[ParsedCommand]:
 def separate_commands(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     """Return a separate command for each device where a single call can't set them all: for all
     thermostats of the house, and for the lamps of a room if only some support it."""
+    made = _separated(command, house)
+    if find("except", command.text) is None:
+        return made
+    # The policy leaves out what is excepted only if a call names no device.
+    heard = read(house, command.text)
+    return [
+        one
+        for one in made
+        if len(one.entity_ids) != 1 or not heard.leaves(house.entities[one.entity_ids[0]], house)
+    ]
+
+
+def _separated(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+    if command.intent == "HassSetVolume" and not command.entity_ids:
+        return _player_by_player(command, house)
     one_by_one = command.intent == "HassClimateSetTemperature" and not command.entity_ids
     if one_by_one and mentions("everything", command.text):
         words = [word for word in command.text.split() if stemmed(word) in NAMED_KINDS]
@@ -210,6 +253,21 @@ def separate_commands(command: ParsedCommand, house: House) -> list[ParsedComman
             for one in members(every, house)
         ]
     return _only_capable_lamps(command, house)
+
+
+_SPEAKERS = re.compile(r"\b(?:speakers?|altavoz|altavoces|bocinas?|parlantes?)\b", re.IGNORECASE)
+
+
+def _player_by_player(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+    """Return a command for each player of "all speakers" if only some of them are playing."""
+    target = Target((), "media_player", command.area_id, command.floor_id)
+    every = members(target, house) if mentions("everything", command.text) else []
+    speakers = bool(_SPEAKERS.search(command.text))
+    players = [one for one in every if not (speakers and one.device_class == "tv")]
+    if players == every and all(one.state == "playing" for one in players):
+        return [command]
+    each = (replace(command, entity_ids=(p.entity_id,), name=p.name, area_id="") for p in players)
+    return [_of_quiet_player(one, house) or one for one in each]
 
 
 def _only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:

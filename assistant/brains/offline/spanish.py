@@ -93,13 +93,16 @@ def forbids(words: Sequence[str], verbs: Verbs) -> bool:
 
 
 def without_pronouns(word: str, verbs: Verbs) -> list[str]:
-    """Return the verb of a word such as "apágalo", and "enclitico" or "enclitica" if a pronoun
-    stands for a thing. Other words are returned as they are."""
+    """Return the verb of a word such as "apágalo", and "enclitico", "enclitica" or a plural
+    of these if a pronoun stands for a thing. Other words are returned as they are."""
     found = _WITH_PRONOUNS.fullmatch(word)
     if found is None or word in verbs.imperatives or found["verb"] not in verbs.imperatives:
         return [word]
     it = found["it"]
-    return [found["verb"], "enclitica" if "a" in it else "enclitico"] if it else [found["verb"]]
+    if not it:
+        return [found["verb"]]
+    pronoun = "enclitica" if "a" in it else "enclitico"
+    return [found["verb"], f"{pronoun}s" if it.endswith("s") else pronoun]
 
 
 def in_imperative(text: str, verbs: Verbs) -> str:

@@ -15,6 +15,8 @@ from assistant.brains.offline.lexicon import (
     token_spans,
     words_of,
 )
+from assistant.tools.vocabulary import fold
+from integrations.home_assistant.house import House
 
 _NUMBERS = frozenset(
     "number percent degrees hour minute second_unit clock half half_unit quarter max min".split()
@@ -66,6 +68,66 @@ def target_said(text: str, language: str, index: NameIndex) -> str:
     run = _run(pieces, _TARGETS)
     spans = _spans(text, pieces, run) if run else None
     return text[spans[0] : spans[1]] if spans else ""
+
+
+_NOUN = frozenset({"kind", "thing"})
+_SHARING = frozenset({"light", "fan", "cover", "climate", "humidifier", "switch"})
+_BETWEEN = frozenset({"filler", "article", "to", "after"})
+_PLACED = re.compile(r"(?:^|\s)(?:in|of|en|del?)\s.+")
+
+
+def with_shared_place(text: str, language: str, index: NameIndex, house: House) -> str:
+    """Return "the bedroom lamp and the bedroom light" for "the bedroom lamp and light", and "the
+    light in the bedroom and the lamp in the bedroom" for "the light and the lamp in the bedroom".
+    """
+    pieces = pieces_of(text, language, index) or []
+    tags = [{one.tag for one in some} for some in pieces]
+    for at in range(1, len(pieces) - 1):
+        if "and" not in tags[at] or not tags[at - 1] & _NOUN:
+            continue
+        after = next((n for n in range(at + 1, len(pieces)) if not tags[n] & _BETWEEN), at)
+        if not all(tags[n] & _NOUN and _domains(pieces[n]) <= _SHARING for n in (at - 1, after)):
+            continue
+        here, there = _spans(text, pieces, (at - 1, at - 1)), _spans(text, pieces, (after, after))
+        if here is None or there is None:
+            continue
+        end = _place_after(tags, after)
+        rest = _spans(text, pieces, (after + 1, end)) if end else there
+        placed = _PLACED.search(text[slice(*rest)]) if rest else None
+        if placed and "kind" in tags[at - 1] and at > 1 and "area" not in tags[at - 2]:
+            return f"{text[: here[1]]} {placed[0].strip()}{text[here[1] :]}"
+        area = (
+            "" if placed or after != at + 1 else _area_said(text[slice(*here)], pieces, at, house)
+        )
+        if area and "kind" in tags[after]:
+            return f"{text[: there[0]]}{area} {text[there[0] :]}"
+    return text
+
+
+def _domains(options: Sequence[Piece]) -> set[str]:
+    kinds = {one.value[1] for one in options if one.tag == "kind"}
+    return kinds | {one.value[0].partition(".")[0] for one in options if one.tag == "thing"}
+
+
+def _place_after(tags: Sequence[set[str]], at: int) -> int:
+    """Return the position of the room that follows with a preposition, or 0."""
+    for number in range(at + 1, len(tags)):
+        if "area" in tags[number]:
+            return number if number > at + 1 else 0
+        if not tags[number] & _BETWEEN:
+            break
+    return 0
+
+
+def _area_said(noun: str, pieces: Sequence[Sequence[Piece]], at: int, house: House) -> str:
+    """Return the name of the room that a device's name begins with or follows, or ""."""
+    before = pieces[at - 2] if at > 1 else []
+    if said := next((one.text for one in before if one.tag == "area"), ""):
+        return said
+    ids = [one.value[0] for one in pieces[at - 1] if one.tag == "thing"]
+    areas = (house.areas.get(house.entities[one].area_id or "") for one in ids)
+    names = [name for area in areas if area for name in (area.name, *area.aliases)]
+    return next((one for one in names if fold(noun).startswith(f"{fold(one)} ")), "")
 
 
 def exchanged(first: str, other: str, language: str, index: NameIndex) -> str | None:

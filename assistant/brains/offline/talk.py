@@ -27,6 +27,12 @@ class Talk:
         """Return the ids of the devices that the last commands were about."""
         return _ids_of(self.commands, house)
 
+    def names_one(self, house: House) -> bool:
+        """Return True if the last command named a device in the singular."""
+        ids = self.commands[0].entity_ids if len(self.commands) == 1 else ()
+        names = [house.entities[one].name for one in ids if one in house.entities]
+        return len(names) == 1 and not names[0].endswith("s")
+
     def earlier(self, house: House) -> tuple[str, ...]:
         """Return the ids of the devices that the commands before the last ones were about."""
         return _ids_of(self.before, house)
@@ -48,5 +54,6 @@ def domain_of(command: ParsedCommand, default: str = "light") -> str:
     """Return the domain of the command's devices, or the default if it can be any."""
     intent = INTENTS.get(command.intent)
     own = next(iter(intent.domains)) if intent and intent.domains else ""
+    own = "climate" if command.intent == "HassClimateGetTemperature" else own
     ids = [one.partition(".")[0] for one in command.entity_ids]
     return str(command.slots.get("domain") or next(iter(ids), own) or default)

@@ -18,6 +18,9 @@ FEW = frozenset({"climate", "fan", "humidifier", "lawn_mower", "vacuum", "water_
 
 # "The thermostats" leave out a floor heating.
 NAMED_KINDS = frozenset(map(stemmed, "thermostat termostato".split()))
+# Kinds that stand only for devices that are called so.
+_RARE = frozenset(map(stemmed, ("fairy lights", "nightlight", "lantern", "lanterns", "chandelier")))
+_PLURAL = frozenset({"them", "these", "those", "enclíticas", "enclíticos"})
 _TELEVISIONS = frozenset(map(stemmed, "tv television telly tele televisor televisión".split()))
 
 
@@ -48,6 +51,7 @@ class Scene:
     here: str = ""  # area id
     recent: tuple[str, ...] = ()  # entity ids
     before: tuple[str, ...] = ()  # entity ids of the command before
+    single: bool = False  # the last command named a single device
 
 
 class NoTarget(Exception):
@@ -66,7 +70,8 @@ def targets_of(
     words = {piece.tag for options in pieces for piece in options}
     found = things or kinds or places or ("all" in words and not scene.recent)
     if words & {"it", "one", "both"} and not found:
-        both = "both" in words and len(scene.recent) == 1
+        them = any(one.text in _PLURAL for options in pieces for one in options)
+        both = ("both" in words and len(scene.recent) == 1) or (them and scene.single)
         return _recent(domains, (*scene.before, *scene.recent) if both else scene.recent, scene)
     if not kinds and not things and default and (places or "all" in words):
         kinds = [Target(domain=default)]
@@ -169,6 +174,8 @@ def _in_place(thing: Target, places: Sequence[_Place], scene: Scene) -> Target:
 def _placed(
     kind: Target, places: Sequence[_Place], words: Collection[str], scene: Scene
 ) -> list[Target]:
+    if "both" in words and len(places) == 2 and (pair := _one_each(kind, places, scene)):
+        return pair
     if places:
         return [
             replace(kind, area_id=one.area_id, floor_id=one.floor_id, place=one.text)
@@ -198,6 +205,21 @@ def _placed(
     return [kind]
 
 
+def _one_each(kind: Target, places: Sequence[_Place], scene: Scene) -> list[Target]:
+    """Return "both lamps in the bedroom and the hall", if each room has one that is called so."""
+    found = [
+        [
+            one
+            for one in members(replace(kind, area_id=p.area_id, floor_id=p.floor_id), scene.house)
+            if _is_called(one, kind.word)
+        ]
+        for p in places
+    ]
+    if any(len(some) != 1 for some in found):
+        return []
+    return [replace(kind, ids=(some[0].entity_id,)) for some in found]
+
+
 def _recent(domains: Collection[str], recent: Sequence[str], scene: Scene) -> list[Target]:
     ids = [one for one in recent if one.partition(".")[0] in domains]
     ids = [one for one in ids if one in scene.house.entities]
@@ -218,10 +240,17 @@ def members(target: Target, house: House) -> list[Entity]:
     ]
     if stemmed(target.word) in _TELEVISIONS:
         return [one for one in found if _is_television(one)]
+    if stemmed(target.word) in _RARE:
+        return [one for one in found if _is_called(one, target.word) or _has_word(one, target.word)]
     # "the speaker" leaves out the television if something there is called so.
-    named = [one for one in found if target.word and _has_word(one, target.word)]
+    named = named_so(found, target.word)
     exact = target.domain == "media_player" or stemmed(target.word) in NAMED_KINDS
     return named if named and exact else found
+
+
+def named_so(things: Iterable[Entity], word: str) -> list[Entity]:
+    """Return the devices that have a word in a name."""
+    return [one for one in things if word and _has_word(one, word)]
 
 
 def _is_a(cover: Entity, word: str) -> bool:

@@ -120,6 +120,7 @@ class OfflineTurn:
             yield TurnDone(understood=steps.key != NO_TOOL)
             return
         asks_room = False
+        answers: set[str] = set()
         for number, (command, step) in enumerate(steps, start=1):
             gap = " " if number > 1 else ""
             if isinstance(step, str):
@@ -140,7 +141,9 @@ class OfflineTurn:
             asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
             now, catalogue = self._brain.clock.now(), self._brain.catalogue
             told = answer_outcome(command, outcome, house, catalogue, language, now)
-            yield self._words(gap + told, language)
+            if command.later is None or told not in answers:  # several that run later together
+                yield self._words(gap + told, language)
+            answers.add(told)
         done = tuple(command for command, _ in steps)
         talk = self._brain.talk(owner)
         if all(command.intent in SMALL_TALK for command in done):  # it can still be continued

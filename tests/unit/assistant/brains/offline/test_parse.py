@@ -421,3 +421,17 @@ def test_free_text_takes_no_other_command(language: str, text: str, commands: li
         (one.slots.get("minutes", ""), one.slots.get("search_query") or one.name) for one in found
     )
     assert [f"{minutes and int(minutes)} {name}" for minutes, name in told] == commands
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "text"),
+    [
+        ("en", "set the kitchen light to forty", "turn the volume down by ten"),
+        ("es", "pon la luz de la cocina al cuarenta", "baja el volumen un diez por ciento"),
+    ],
+)
+def test_down_by_a_number_in_words_stays_down(language: str, before: str, text: str) -> None:
+    PARSER.parse(before, language, "living_room")  # the words of its range of numbers are kept
+    command = PARSER.parse(text, language, "living_room")
+    assert command is not None
+    assert command.slots["volume_step"] == -10

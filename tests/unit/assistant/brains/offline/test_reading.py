@@ -44,6 +44,10 @@ def paused(name: str) -> str:
     return f'HassMediaPause {{"domain": ["media_player"], "name": "{name}"}}'
 
 
+def placed(name: str, percent: int) -> str:
+    return f'HassSetPosition {{"domain": ["cover"], "name": "{name}", "position": {percent}}}'
+
+
 def warm(name: str, degrees: int) -> str:
     return f'HassClimateSetTemperature {{"name": "{name}", "temperature": {degrees}}}'
 
@@ -242,6 +246,22 @@ async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text
         (["turn the lamp on", "what time is it"], [_LAMPS, "says It's 12:00."]),
         (["i'm freezing", "the living room"], [_THERMOSTATS, warm("Living Room Thermostat", 22)]),
         (
+            ["turn on zorblax", "turn on yelmar", "turn them off"],
+            [on("Zorblax"), on("Yelmar"), f"{off('Zorblax')}; {off('Yelmar')}"],
+        ),
+        (
+            ["turn on the yelmar", "make it warmer"],
+            [on("Yelmar"), '"temperature": 4000'],
+        ),
+        (
+            ["open the tramontz blind halfway", "a bit further"],
+            [placed("Tramontz Blind", 50), placed("Tramontz Blind", 10)],
+        ),
+        (
+            ["what's the temperature in the bedroom", "turn it up"],
+            ["18 degrees", warm("Bedroom Thermostat", 20)],
+        ),
+        (
             ["turn on the zorblax", "and the yelmar too", "turn them off again"],
             [on("Zorblax"), on("Yelmar"), off("Yelmar")],
         ),
@@ -371,10 +391,6 @@ def kelvin(name: str, value: int) -> str:
     return f'HassLightSet {{"domain": ["light"], "name": "{name}", "temperature": {value}}}'
 
 
-def placed(name: str, percent: int) -> str:
-    return f'HassSetPosition {{"domain": ["cover"], "name": "{name}", "position": {percent}}}'
-
-
 @pytest.mark.parametrize(
     ("text", "done"),
     [
@@ -391,6 +407,45 @@ def placed(name: str, percent: int) -> str:
         (
             "knock the volume down ten percent",
             'HassSetVolumeRelative {"name": "Vexo", "volume_step": -10}',
+        ),
+        ("open the tramontz blind by a quarter", placed("Tramontz Blind", 25)),
+        ("leave the tramontz blind a crack open", placed("Tramontz Blind", 10)),
+        ("close the tramontz blind to a third", placed("Tramontz Blind", 67)),
+        ("turn the office fan up twenty percent", fast("Office Fan", 20)),
+        (
+            "full volume in the living room",
+            'HassSetVolume {"area": "Living Room", "domain": ["media_player"], '
+            '"volume_level": 100}',
+        ),
+        # Nobody knows which, or the house has nothing of the kind.
+        ("turn on two of the lights", ""),
+        ("open the front door and turn on its light", ""),
+        (
+            "turn on the fairy lights",
+            "says There's no fairy lights in your home, as far as I know.",
+        ),
+        ("put on the radio", ""),
+        (
+            "switch off the kitchen light and the toaster",
+            "says There's no toaster in your home, as far as I know.",
+        ),
+        # A room that belongs to both, and what is left out.
+        (
+            "turn on the light and the fan in the office",
+            f"{in_area('HassTurnOn', 'Office')}; {in_area('HassTurnOn', 'Office', 'fan')}",
+        ),
+        (
+            "turn on both lamps in the living room and bedroom",
+            f"HassTurnOn {_LIVING_ROOM_LAMP}; HassTurnOn {_BEDROOM_LAMP}",
+        ),
+        (
+            "dim all the lights to 20 except the living room",
+            f'{lit("Dining Room Light", 20)}; HassLightSet {{"area": "Bedroom", "brightness": 20, '
+            '"domain": ["light"], "name": "Lamp"}',
+        ),
+        (
+            "set all speakers to 20",
+            'HassSetVolume {"domain": ["media_player"], "name": "Vexo", "volume_level": 20}',
         ),
         # Complaints.
         ("it isn't warm enough in the bedroom", warm("Bedroom Thermostat", 20)),
