@@ -152,8 +152,9 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _is_apart(case: Case, judged: Sequence[str]) -> bool:
-    """Return True for "turn off all the lights and close the kitchen blinds", where the room belongs
-    to another command. In "all the lights and the fan in the kitchen" it belongs to both."""
+    """Return True for "turn off all the lights and close the kitchen blinds", where the room
+    belongs to another command. In "all the lights and the fan in the kitchen" it belongs to both.
+    """
     placed = [one for one in clauses(case.house, case.heard or "") if one.places]
     verbs = (one.text.split()[:1] for one in placed)
     begin = all(word and not (is_small(word[0]) or kinds_in(word[0])) for word in verbs)
