@@ -37,7 +37,8 @@ _UNITS = {"h": 3600, "m": 60, "s": 1}
 _ADMITS = re.compile(
     r"\b(can't|cannot|can not|couldn't|won't|don't|doesn't|didn't|not able|unable|sorry|"
     r"there(?:'s| is| are|'re) (?:no|nothing)|isn't (?:a|any)|aren't any|no such|only|between|"
-    r"no (?:puedo|pude|sé|hay|tengo|conozco|encuentro|encontré|entiendo|entendí|se puede|existe|"
+    r"no (?:l[oa]s? )?(?:he entendido|"
+    r"puedo|pude|sé|hay|tengo|conozco|encuentro|encontré|entiendo|entendí|se puede|existe|"
     r"admite|está disponible)|lo siento|ningún|ninguna|solo|sólo|entre)\b",
     re.IGNORECASE,
 )

@@ -99,6 +99,8 @@ def take_way(sentence: Sentence, more: str, less: str) -> float:
     """Take words for more or less and return 1.0 or -1.0, or 0.0 if there are none."""
     up, down = sentence.take(more, "up"), sentence.take(less, "down")
     if up or down:
+        if sentence.has("less"):  # "brighten it less"
+            return 0.0
         sentence.take("more")  # "down a bit more"
     else:
         up, down = sentence.take("more"), sentence.take("less")

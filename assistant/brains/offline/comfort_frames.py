@@ -103,6 +103,8 @@ def lights(sentence: Sentence) -> Reading | None:
         return commands(sentence, targets, "HassLightSet", brightness=within(amount))
     if not way:
         return None
+    if not sentence.has("thing"):
+        targets = _only_lit(sentence, targets)
     return each(sentence, targets, lambda one: _dimmed(sentence, one, way * factor))
 
 
@@ -350,6 +352,8 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
 
 def volume(sentence: Sentence) -> Reading | None:
     wish = take_wish(sentence, "loud", "quiet")
+    if wish == "quiet" and not sentence.has("it_is", "too", "cannot", "enough"):
+        return None  # "quiet please"
     way = {"quiet": 1.0, "loud": -1.0}.get(wish) or take_way(sentence, "louder", "quieter")
     word = sentence.take("volume")
     players = sentence.has("music") or sentence.names("media_player")

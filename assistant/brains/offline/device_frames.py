@@ -33,6 +33,7 @@ from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import IMPOSSIBLE, VALUE
 from assistant.brains.offline.targets import NoTarget, Scene, Target, entities_of
+from assistant.tools.vocabulary import fold
 from integrations.home_assistant.house import Entity
 
 _STEP = {"cover": 20, "fan": 25, "humidifier": 5}  # percentage points of "faster", "up a little"
@@ -194,6 +195,8 @@ def _humidifiers(sentence: Sentence) -> Reading | None:
 
 
 def _robots(sentence: Sentence) -> Reading | None:
+    if any("music" in fold(one.text) for some in sentence.pieces for one in some):
+        return None  # "para la música y la aspiradora"
     noun = sentence.names(*_ROBOTS)
     leaves = sentence.has("send") and sentence.take("out")
     dock = None if leaves else sentence.take("dock")

@@ -78,6 +78,8 @@ def follow_up(
         if (placed := _elsewhere(pieces, tags, scene, talk)) is None:
             return None
         told = exchanged(last.text, text, language, index) or text
+        if says_a_step(last.text, language, index):  # "and in the bedroom" after "make it warmer"
+            return again(told) or None
         return [replace(c, text=told) if isinstance(c, ParsedCommand) else c for c in placed]
     if named and tags & {"no", "not", "instead"} and (meant := _corrected(pieces, scene, talk)):
         return [meant]

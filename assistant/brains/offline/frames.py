@@ -259,7 +259,7 @@ def begins_question(pieces: Sequence[Sequence[Piece]]) -> bool:
 
 
 def is_vague(pieces: Sequence[Sequence[Piece]]) -> bool:
-    """Return True if nobody knows what is meant: "two of the lights", "its light". The same goes
+    """Return True if it is unclear what is meant: "two of the lights", "its light". The same goes
     for "the toaster", which is no typing error of "toastier"."""
     after = article = False
     for some in pieces:
@@ -271,11 +271,11 @@ def is_vague(pieces: Sequence[Sequence[Piece]]) -> bool:
         its = any(one.text == "its" for one in some)
         small = bool(tags & {"filler", "article"})
         after = its or tags == {"number"} or (after and small)
-        article = some[0].text in _ARTICLES
+        article = some[0].text in ARTICLES
     return False
 
 
-_ARTICLES = frozenset("the a an my our el la los las un una mi".split())
+ARTICLES = frozenset("the a an my our el la los las un una mi".split())
 _NOUNS = TARGET_TAGS | frozenset(
     "volume brightness temperature speed position music song surface nowhere timer max min".split()
 )

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 
-from assistant.brains.offline.frames import Reading
+from assistant.brains.offline.frames import ARTICLES, Reading
 from assistant.brains.offline.lexicon import NameIndex, lexicon, pieces_of, tokens
 from assistant.brains.offline.parse import MAX_PARTS, ParsedCommand
 from assistant.brains.offline.sentences import MISSING, PART
-from assistant.brains.offline.spanish import with_noun
+from assistant.brains.offline.spanish import lacks_a_noun, with_noun
 from assistant.brains.offline.swap import swapped, target_said, with_name
 from assistant.brains.offline.wordings import wordings
 
@@ -182,14 +182,21 @@ def _read_part(
     named = with_name(part, about, language) if about else None
     if named is not None:
         return read(named) or read(plain(named, language)), named
+    noun = with_noun(part, before)
     alone = [one for one in dict.fromkeys((part, plain(part, language))) if one]
-    carried = list(swapped(before, alone[-1], language, index)) if before else []
+    if before and lacks_a_noun(part):  # "el de la cocina" is what the part before is about
+        alone = []
+    elif kind := _kind_said(part, before, language, index):
+        alone = [f"{kind} {one}" for one in alone]
+    carried = list(swapped(before, alone[-1], language, index)) if before and alone else []
     for said in (*carried[:1], *alone) if _lacks_a_verb(part, language, index) else alone:
-        if (found := read(said)) and (said in alone or _alike(found, last)):
+        bare = (
+            said in alone or _alike(found := read(said), last) or _only_names(part, language, index)
+        )
+        if bare and (found := read(said)):
             return found, said
     words = before.split()
     starts = (" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1))
-    noun = with_noun(part, before)
     others = [*([noun] if noun else []), *carried[:1]]
     for said in (*others, *(f"{start} {one}" for start in starts for one in alone)):
         if found := read(said):
@@ -199,7 +206,35 @@ def _read_part(
 
 def _lacks_a_verb(part: str, language: str, index: NameIndex) -> bool:
     pieces = pieces_of(part, language, index) or []
-    return not any(one.tag in _VERBS for some in pieces for one in some)
+    verbs = [any(one.tag in _VERBS for one in some) for some in pieces]
+    for at in range(1, len(pieces)):  # "the vacuum"
+        article = pieces[at - 1][0].text in ARTICLES
+        verbs[at] = verbs[at] and not (article and any(one.tag == "kind" for one in pieces[at]))
+    return not any(verbs)
+
+
+def _kind_said(part: str, before: str, language: str, index: NameIndex) -> str:
+    """Return the kind of "heating off in the bedroom" for "on in the office", otherwise ""."""
+    pieces = pieces_of(part, language, index) or []
+    tags = {one.tag for some in pieces for one in some}
+    known = frozenset({"on", "off", "area", "filler", "article"})
+    if not tags & {"on", "off"} or not {"area"} <= tags or tags & {"kind", "thing", "it"}:
+        return ""
+    if not all(any(one.tag in known for one in some) for some in pieces):
+        return ""
+    there = pieces_of(before, language, index) or []
+    kinds = [one.text for some in there for one in some if one.tag == "kind"]
+    return kinds[0] if len(kinds) == 1 else ""
+
+
+def _only_names(part: str, language: str, index: NameIndex) -> bool:
+    """Return True for "the vacuum", which isn't "vacuum" after "stop the music and"."""
+    pieces = pieces_of(part, language, index) or []
+    names = [any(one.tag in _NAMES for one in some) for some in pieces]
+    return len(pieces) > 1 and all(names) and pieces[0][0].text in ARTICLES
+
+
+_NAMES = frozenset({"kind", "thing", "area", "filler", "article"})
 
 
 def _alike(found: Reading, last: Reading) -> bool:

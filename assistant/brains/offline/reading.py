@@ -44,7 +44,7 @@ from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
-from assistant.tools.vocabulary import fold
+from assistant.tools.vocabulary import fold, mentions
 from assistant.tools.vocabulary.exceptions import exception_last
 from integrations.home_assistant.house import House
 
@@ -107,7 +107,7 @@ class Reader:
             return followed
         if loose and (begun := self._continued(text, language, scene, talk, early=True)):
             return begun
-        found = self._alone(text, language, scene, talk)
+        found = [_of_recent(one, scene) for one in self._alone(text, language, scene, talk)]
         if loose and (not found or _is_missing(found)):
             return self._continued(text, language, scene, talk) or found
         return found
@@ -271,7 +271,7 @@ class Reader:
             return self._loosely(said, language, scene) or ([strict] if strict else [])
 
         last = talk.commands[-1]
-        switched = language == "es" and last.intent in _BACK and "?" not in text
+        switched = language == "es" and about_a_device(last) and "?" not in text
         fuller = with_noun(text, last.text) if switched else None
         if fuller is not None and (found := again(fuller)):
             return found
@@ -281,6 +281,23 @@ class Reader:
         if self._index is None:
             self._index = NameIndex(self._names)
         return self._index
+
+
+_PLAYS = frozenset(
+    {"HassMediaPause", "HassMediaUnpause", "HassMediaNext", "HassMediaPrevious"}
+    | {"HassSetVolume", "HassSetVolumeRelative", "HassMediaPlayerMute", "HassMediaPlayerUnmute"}
+)
+
+
+def _of_recent(one: ParsedCommand | Ask, scene: Scene) -> ParsedCommand | Ask:
+    """Return a command to no particular player, such as "stop", for the player of the last one."""
+    if isinstance(one, Ask) or one.intent not in _PLAYS or one.entity_ids or one.area_said:
+        return one
+    recent = [scene.house.entities[name] for name in scene.recent]
+    if len(recent) != 1 or recent[0].domain != "media_player" or mentions("everything", one.text):
+        return one
+    player = recent[0]
+    return replace(one, entity_ids=(player.entity_id,), name=player.name, area_id="")
 
 
 def _as_guess(one: ParsedCommand | Ask) -> ParsedCommand | Ask:

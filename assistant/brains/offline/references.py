@@ -95,7 +95,7 @@ _WAYS = {
 }
 _UP = frozenset({"up", *(up for up, _ in _WAYS.values())})
 _DOWN = frozenset({"down", *(down for _, down in _WAYS.values())})
-_FURTHER = frozenset("more less bit lot filler article and also".split())
+_FURTHER = frozenset("more less bit lot filler article and also no".split())
 
 
 def says_a_step(text: str, language: str, index: NameIndex) -> bool:
@@ -142,6 +142,9 @@ def fits(kind: Kind, found: Reading, talk: Talk, house: House) -> bool:
         return True
     if len(commands) != len(found) or last.intent in _ADDED:
         return False
+    about = set(Talk(tuple(commands)).recent(house))
+    if kind == "also" and len(commands) > 1 and about.intersection(talk.recent(house)):
+        return False  # "and the hall one" doesn't change the first again
     if all(one.intent == last.intent or (asks(one) and asks(last)) for one in commands):
         return True
     recent = talk.recent(house)

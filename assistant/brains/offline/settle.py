@@ -152,6 +152,11 @@ _NEEDED = {
 def _in_state(command: ParsedCommand, house: House) -> ParsedCommand | Problem | None:
     """Return the command for the only player that is playing, or a problem if none is. Returns None
     if the command reaches a player as it is."""
+    if command.intent == "HassTurnOn" and len(command.entity_ids) == 1:
+        player = house.entities[command.entity_ids[0]]
+        if player.domain != "media_player" or player.state != "paused":
+            return None
+        return replace(command, intent="HassMediaUnpause")  # turning it on would do nothing
     wanted = _NEEDED.get(command.intent)
     target = Target(command.entity_ids, "media_player", command.area_id, command.floor_id)
     players = members(target, house) if wanted else []
@@ -229,7 +234,9 @@ def separate_commands(command: ParsedCommand, house: House) -> list[ParsedComman
     """Return a separate command for each device where a single call can't set them all: for all
     thermostats of the house, and for the lamps of a room if only some support it."""
     made = _separated(command, house)
-    if find("except", command.text) is None:
+    if not made[1:] and not any(one.entity_ids for one in made):
+        return made
+    if not (mentions("except", command.text) or mentions("except_names", command.text)):
         return made
     # The policy leaves out what is excepted only if a call names no device.
     heard = read(house, command.text)
@@ -255,14 +262,15 @@ def _separated(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     return _only_capable_lamps(command, house)
 
 
-_SPEAKERS = re.compile(r"\b(?:speakers?|altavoz|altavoces|bocinas?|parlantes?)\b", re.IGNORECASE)
+_SPEAKERS = re.compile(r"\b(?:speakers|altavoces|bocinas|parlantes)\b", re.IGNORECASE)
 
 
 def _player_by_player(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     """Return a command for each player of "all speakers" if only some of them are playing."""
     target = Target((), "media_player", command.area_id, command.floor_id)
-    every = members(target, house) if mentions("everything", command.text) else []
     speakers = bool(_SPEAKERS.search(command.text))
+    plural = speakers and not command.area_said
+    every = members(target, house) if plural or mentions("everything", command.text) else []
     players = [one for one in every if not (speakers and one.device_class == "tv")]
     if players == every and all(one.state == "playing" for one in players):
         return [command]

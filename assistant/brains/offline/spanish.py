@@ -138,6 +138,11 @@ def verb_first(text: str) -> str:
     return f"{found['verb']} {found['state']} {found['what']}" if found else text
 
 
+def lacks_a_noun(part: str) -> bool:
+    """Return True for "la del garaje", which needs the noun of the part before."""
+    return _LEFT_OUT.fullmatch(part.strip(" .!?¿¡")) is not None
+
+
 def with_noun(part: str, before: str) -> str | None:
     """Return "enciende la luz del garaje" for "la del garaje" after "enciende la luz de la
     cocina", or None if no noun is left out."""

@@ -34,6 +34,7 @@ _IT = re.compile(
 )
 # Spanish: "apágala", or "eso" after a verb.
 _ENCLITIC = re.compile(r"\b(\w{2,}?[aeoáéó])l[oa]s?\b|(?<= )(?:eso|esas?|esos?|ellas?|él)\b", re.I)
+_ELSEWHERE = re.compile(r"(?:them|those) (?:in|of|from) ", re.I)  # "those in the kitchen"
 _MOST_TRIES = 6
 
 
@@ -54,7 +55,7 @@ def with_name(text: str, name: str, language: str) -> str | None:
     """Return the sentence with a name in place of its first pronoun, or None if it has none."""
     text = text.replace("’", "'")
     found = (_ENCLITIC if language == "es" else _IT).search(text)
-    if found is None:
+    if found is None or _ELSEWHERE.match(text[found.start() :]):
         return None
     verb = words_of(found[1]) if language == "es" and found[1] else ""
     if verb and verb not in lexicon(language).phrases:

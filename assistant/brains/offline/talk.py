@@ -29,9 +29,10 @@ class Talk:
 
     def names_one(self, house: House) -> bool:
         """Return True if the last command named a device in the singular."""
-        ids = self.commands[0].entity_ids if len(self.commands) == 1 else ()
-        names = [house.entities[one].name for one in ids if one in house.entities]
-        return len(names) == 1 and not names[0].endswith("s")
+        if len(self.commands) != 1 or len(self.recent(house)) != 1:
+            return False
+        words = (self.commands[0].name or self.commands[0].text).split()
+        return not any(len(word) > 3 and word.endswith("s") for word in words)
 
     def earlier(self, house: House) -> tuple[str, ...]:
         """Return the ids of the devices that the commands before the last ones were about."""

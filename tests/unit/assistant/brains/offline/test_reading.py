@@ -417,7 +417,7 @@ def kelvin(name: str, value: int) -> str:
             'HassSetVolume {"area": "Living Room", "domain": ["media_player"], '
             '"volume_level": 100}',
         ),
-        # Nobody knows which, or the house has nothing of the kind.
+        # It is unclear which, or the house has nothing of the kind.
         ("turn on two of the lights", ""),
         ("open the front door and turn on its light", ""),
         (
