@@ -26,7 +26,9 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["assistant.app.build", "assistant.cli.main", "google.genai.live"])
 
 
-def _command(words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+def _command(
+    words: Sequence[str], environment: Mapping[str, str], folder: Path, hold_s: float | None
+) -> None:
     """Run one whole `hearth` command, with its output in `folder`/out and /err."""
     os.environ.clear()
     os.environ.update(environment)
@@ -34,6 +36,10 @@ def _command(words: Sequence[str], environment: Mapping[str, str], folder: Path)
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
     from assistant.cli.main import main  # not in the process of the tests
 
+    if hold_s is not None:
+        from assistant.brains import prefer_local
+
+        prefer_local.HOLD_S = hold_s
     sys.exit(main(words))
 
 
@@ -58,6 +64,8 @@ class Hearth:
         self._environment = inherited | {f"HEARTH_{key}": value for key, value in given.items()}
         self.errors = ""  # what the last command wrote to stderr
         self.code = 0  # how it ended
+        # Seconds that a model's reply waits for Home Assistant, on a busy machine too.
+        self.hold_s: float | None = None
 
     def to_gemini(self, gemini: GeminiSimulator, *, once: bool = False) -> None:
         """Let only the simulated service answer from now on.
@@ -87,7 +95,8 @@ class Hearth:
 
     async def text(self, *words: str) -> str:
         """Return the output of a command, which has to end by itself with exit code 0 or 1."""
-        program = _FORKS.Process(target=_command, args=(words, self._environment, self._folder))
+        given = (words, self._environment, self._folder, self.hold_s)
+        program = _FORKS.Process(target=_command, args=given)
         program.start()
         try:
             async with asyncio.timeout(_LIMIT_S):
