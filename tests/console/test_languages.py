@@ -81,6 +81,20 @@ def test_numbers_and_days_are_written_as_the_language_writes_them(
     ]
 
 
+def test_what_the_box_refuses_is_said_in_the_language_of_the_page(
+    browser: Browser, house: House
+) -> None:
+    said = {"es-ES": "Eso ya no existe.", "en-GB": "There is no such turn"}
+    for locale, told in said.items():
+        with window(browser, house.url, locale=locale) as console:
+            console.open()
+            console.page.locator("input[name=token]").fill("a-token-of-the-console-tests")
+            console.page.keyboard.press("Enter")
+            console.page.wait_for_selector("main[data-shown]")
+            console.show("turn/none")
+            expect(console.page.get_by_role("alert").last).to_contain_text(told)
+
+
 def test_no_view_has_english_words_in_spanish(browser: Browser, house: House) -> None:
     with window(browser, house.url, locale="es-ES") as console:
         console.open()

@@ -96,7 +96,7 @@ async function reached(method, path, body, signal, patience) {
 async function refusal(answer) {
   try {
     const { error } = await answer.json();
-    return new ApiError(answer.status, error.kind, error.message);
+    return new ApiError(answer.status, error.kind, words.refused[error.kind] || error.message);
   } catch {
     return new ApiError(answer.status, "broken", words.away.strange(answer.status));
   }

@@ -18,6 +18,12 @@ export const words = {
     page: "Something went wrong on this page. Reload it.",
   },
 
+  // The box's own sentences are in English and say more. A translation says what it can instead.
+  refused: {
+    forbidden: "", unauthorized: "", signed_out: "", not_found: "", not_kept: "", busy: "", too_many: "", too_long: "",
+    cannot_listen: "", broken: "", rejected: "",
+  },
+
   shell: {
     skip: "Skip to content",
     pages: "Pages",

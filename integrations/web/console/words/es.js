@@ -18,6 +18,20 @@ export const words = {
     page: "Algo ha fallado en esta página. Vuelve a cargarla.",
   },
 
+  refused: {
+    forbidden: "Con esta sesión no puedes hacer eso.",
+    unauthorized: "Esta sesión ya no vale. Vuelve a iniciarla.",
+    signed_out: "Se ha cerrado la sesión. Vuelve a iniciarla.",
+    not_found: "Eso ya no existe.",
+    not_kept: "No se ha podido guardar. Comprueba el disco en la página Estado.",
+    busy: "Hearth está ocupado. Vuelve a intentarlo dentro de un momento.",
+    too_many: "Demasiados intentos seguidos. Espera un momento.",
+    too_long: "El texto es demasiado largo.",
+    cannot_listen: "Hearth no puede escuchar ahora: está en silencio u ocupado, o no tiene micrófono.",
+    broken: "Hearth ha tenido un error interno. Mira su registro.",
+    rejected: "Hearth no acepta esos datos. Revísalos.",
+  },
+
   shell: {
     skip: "Saltar al contenido",
     pages: "Páginas",
