@@ -38,7 +38,7 @@ def test_a_translation_has_every_text_and_no_other(stranger: Console) -> None:
     left = {
         path: text
         for path, (_, text) in spanish.items()
-        if text and text == english[path][1] and text not in _SAME
+        if any(map(str.isalpha, text)) and text == english[path][1] and text not in _SAME
     }
     assert left == {}
 

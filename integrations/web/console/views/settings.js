@@ -39,7 +39,7 @@ export async function open({ signal }) {
   const places = (...names) => names.map((name) => rows[name]?.place);
   return page(text.title, text.lead,
     !allowed && el("p", { class: "hint" }, words.needs("admin")),
-    el("div", { class: "columns even" },
+    el("div", { class: "columns cards" },
       card(text.sound, places("volume", "speed")),
       card(text.listening, places("muted", "wake_word", "sensitivity", "follow_up")),
       soundTest({ ...stands(), ...state }, signal),
