@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,21 @@ from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.websocket import Json, Socket
 from tests.console.browser import DESKTOP, PHONE, Console, axe_findings, window
 from tests.console.house import in_thread, running
+from tests.devices.pulse import sound_server
 from tests.ports import free_port
 
 pytestmark = pytest.mark.console
 ROOT = Path(__file__).parents[2]
 ENDS_S = 15.0
+BEGINS_MS = 90_000  # until Hearth runs, on a busy machine
 
 
 class Box:
     """A box without a configuration."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sound: Mapping[str, str] | None = None) -> None:
+        """`sound` is the environment in which programs find a sound server."""
+        self._sound = sound or {}
         self.config = folder / "etc" / "hearth.toml"
         self.log = folder / "log"
         self.port = free_port()
@@ -57,7 +61,7 @@ class Box:
             self.log.open("a") as log,
             subprocess.Popen(
                 command,
-                env=clean | given,
+                env={**clean, **self._sound, **given},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -158,7 +162,7 @@ def test_from_nothing_to_a_lamp_that_is_on(
         expect(page.get_by_text("Kitchen", exact=True)).to_be_visible()
         assert not box.config.exists(), "nothing is written before the end"
         page.get_by_role("button", name="Save and start Hearth").click()
-        page.wait_for_selector("main[data-view=first]")
+        page.wait_for_selector("main[data-view=first]", timeout=BEGINS_MS)
         assert axe_findings(page) == []
         page.get_by_label("Say “hey jarvis”").fill("turn on the desk lamp")
         page.get_by_role("button", name="Send").click()
@@ -190,7 +194,7 @@ def test_a_hearth_that_runs_takes_the_settings_and_the_tab(browser: Browser, box
                 page.get_by_role("button", name="Skip").click()
             at(console, "finish")
             page.get_by_role("button", name="Save and start Hearth").click()
-            page.wait_for_url(f"http://127.0.0.1:{box.port}/#/first", timeout=60_000)
+            page.wait_for_url(f"http://127.0.0.1:{box.port}/#/first", timeout=BEGINS_MS)
             console.url = f"http://127.0.0.1:{box.port}"
             page.wait_for_selector("main[data-view=first]")
             page.get_by_label("Say “okay nabu”").fill("turn on the desk lamp")
@@ -210,6 +214,40 @@ def wait_for(port: int) -> None:
         else:
             return
     raise AssertionError("it did not begin")
+
+
+def test_the_microphone_moves_the_level_and_the_wake_word_is_heard(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """A simulated microphone hears "okay nabu" while the page listens."""
+    said = tmp_path / "said.wav"
+    words = "okay naboo, turn off the dining room light"
+    subprocess.run(["flite", "-voice", "rms", "-t", words, "-o", str(said)], check=True)
+    with (
+        sound_server() as sound,
+        Box(tmp_path, sound).first_run() as (url, code),
+        window(browser, url) as console,
+    ):
+        page = console.page
+        console.open(code)
+        at(console, "home-assistant")
+        page.get_by_text("Step 1 of 9").click()
+        page.get_by_role("button", name="Sound", exact=True).click()
+        at(console, "sound")
+        page.get_by_role("button", name="Play a test").click()
+        expect(page.locator("#toasts")).to_contain_text("Did you hear it?", timeout=BEGINS_MS)
+        page.get_by_role("button", name="Listen").click()
+        expect(page.get_by_text("Now say “okay nabu”.")).to_be_visible()
+        # It says so a moment before the microphone is open.
+        expect(page.get_by_role("meter")).to_have_attribute("data-clipped", "false")
+        play = ["paplay", "--device=micsink", str(said)]
+        with subprocess.Popen(play, env=dict(sound)):
+            expect(page.locator(".findings .good").last).to_contain_text('I heard "okay nabu"')
+        assert axe_findings(page) == []
+        go_on(console)
+        at(console, "voice")
+        sound_state = console.get("v1/setup")["sound"]
+        assert [one["used"] for one in sound_state["input"] if "mic" in one["name"]]
 
 
 class SignInSocket(Socket):

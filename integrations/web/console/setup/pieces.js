@@ -41,7 +41,7 @@ export function listening(run, signal, prepare, word) {
   run.on("level", (level) => {
     styled(meter, { "--level": Math.min(1, Math.max(0, 1 - level.now / QUIETEST_DB)) });
     meter.dataset.clipped = String(level.clipped);
-    meter.setAttribute("aria-valuenow", Math.round(level.now));
+    meter.setAttribute("aria-valuenow", Math.max(QUIETEST_DB, Math.round(level.now)));
     if (level.heard) say(heard, text.sound.heard(level.heard));
   }, signal);
 
