@@ -50,6 +50,7 @@ def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard
 
 FOLDER = Path(__file__).parent / "console"
 _INDEX = "index.html"
+_WORKER = "worker.js"
 _LANGUAGE = b'<html lang="en">'  # of the index, which words.js reads
 _PART = r"[a-z0-9][a-z0-9_-]*"
 # A file, possibly in a folder, but neither a hidden file nor one outside the console's folder.
@@ -110,6 +111,8 @@ class _Files:
             data = data.replace(_LANGUAGE, self._language, 1)
         tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         headers = {"Cache-Control": "no-cache", "ETag": tag, **self._guarded(request)}
+        if name == _WORKER:
+            headers["Service-Worker-Allowed"] = "../"  # it serves the page, which is a level higher
         if tag in _tags(request.headers.get("if-none-match", "")):
             return Response(status_code=304, headers=headers)
         return Response(data, headers=headers, media_type=kind)

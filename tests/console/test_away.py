@@ -99,7 +99,7 @@ def test_it_works_under_a_prefix_as_home_assistant_serves_it(
 @asynccontextmanager
 async def _in_front(house: House) -> AsyncIterator[int]:
     kept = ("cookie", "content-type", "sec-fetch-site")
-    back = ("content-type", "set-cookie", "content-security-policy")
+    back = ("content-type", "set-cookie", "content-security-policy", "service-worker-allowed")
     async with httpx.AsyncClient(base_url=house.url, timeout=None) as client:
 
         async def pass_on(request: Request) -> Response:

@@ -3,6 +3,7 @@
 import { ApiError, learnSession, signIn, who } from "./api.js";
 import { on } from "./bus.js";
 import { show, el } from "./dom.js";
+import { install } from "./installed.js";
 import * as live from "./live.js";
 import * as router from "./router.js";
 import { shell } from "./shell.js";
@@ -99,3 +100,4 @@ on("signed-out", () => {
 });
 window.addEventListener("hashchange", followLink); // before the router hears of it
 start();
+install();

@@ -99,6 +99,29 @@ async def test_the_page_may_do_only_what_it_needs(folder: Path) -> None:
             assert "microphone=(self)" in headers["permissions-policy"]
 
 
+@pytest.mark.parametrize("name", ["worker", "main"])
+async def test_only_the_service_worker_serves_the_page_above(name: str) -> None:
+    transport = httpx.ASGITransport(web_app(console_routes(Ingress())))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as asking:
+        headers = (await asking.get(f"/console/{name}.js")).headers
+    assert headers.get("service-worker-allowed") == ("../" if name == "worker" else None)
+
+
+async def test_the_installed_app_finds_all_that_it_names() -> None:
+    transport = httpx.ASGITransport(web_app(console_routes(Ingress())))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as asking:
+        manifest = (await asking.get("/console/manifest.json")).json()
+        icons = [icon["src"] for icon in manifest["icons"]]
+        offline = (await asking.get("/console/offline.html")).text
+        named = [f"console/{icon}" for icon in icons] + re.findall(
+            r'href="(console/[^"]+)"', offline
+        )
+        for file in named:
+            assert (await asking.get(f"/{file}")).status_code == 200, file
+    sizes = {icon["sizes"] for icon in manifest["icons"] if icon["type"] == "image/png"}
+    assert sizes == {"192x192", "512x512"}  # what phones need
+
+
 @pytest.mark.parametrize(
     ("use", "address", "prefix", "framed"),
     [
