@@ -47,7 +47,7 @@ async def set_up_in_browser(plan: Plan, console: Terminal, *, again: bool, runs:
         downloads.fetch, try_live, verify_tls=home.verify_tls, ca_file=home.ca_file
     )
     known = await asyncio.to_thread(read_manifest)
-    session = SetupSession(means, downloads, known, plan, again=again)
+    session = SetupSession(means, downloads, known, plan, again=again, hide=hide_in_logs)
     async with serving_setup(settings, _host(plan, settings), session) as server:
         _tell(server, settings, console)
         written = await session.finished

@@ -4,7 +4,7 @@ Answers are kept in memory and written only by `finish`. `state` contains no sec
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -52,9 +52,11 @@ class SetupSession:
         plan: Plan,
         *,
         again: bool,
+        hide: Callable[[Settings], None] = lambda settings: None,
     ) -> None:
         """`plan` contains the configuration and the answers so far. `again` is True if there is a
-        configuration already, whose settings count as answers."""
+        configuration already, whose settings count as answers. `hide` keeps the secrets in settings
+        out of the log; it gets them before they are used."""
         self.events = downloads.events
         self.finished: asyncio.Future[Settings] = asyncio.get_running_loop().create_future()
         # How the page continues after the end, as JSON; set by the code that starts Hearth.
@@ -65,6 +67,7 @@ class SetupSession:
         self._plan = plan
         self._answers = plan.answers
         self._again = again
+        self._hide = hide
         self._found = Found()
         self._overview = Overview(known, downloads, self._found)
         self._sound = asyncio.Lock()
@@ -114,12 +117,14 @@ class SetupSession:
                 token = token or (stored if has_token(self._settings, url) else "")
                 if not token:
                     return
+                wanted = replace(self._answers, url=url, token=token)
+                self._hide(draft(self._plan.present, wanted))
                 try:
                     self._found.house = await self._means.visit(url, token)
                 except SignInAgain:
                     raise NotPossible(_WRONG_TOKEN) from None
                 if not self._again or (url, token) != self._stored_home:
-                    self._answers = replace(self._answers, url=url, token=token)
+                    self._answers = wanted
         self._found.reached, self._found.openers = "", None
         self._found.done["home-assistant"] = True
         spoken_there = self._found.house.language
@@ -227,6 +232,7 @@ class SetupSession:
         self._found.gemini = ()
         async with _told():
             settings = draft(self._plan.present, wanted)
+            self._hide(settings)
             has_key = settings.gemini.api_key.get_secret_value() or settings.gemini.vertex_project
             if accept and has_key:
                 found = [one async for one in try_gemini(self._means, settings)]

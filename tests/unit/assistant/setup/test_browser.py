@@ -205,6 +205,27 @@ async def test_secrets_never_come_back(page: Page) -> None:
     assert KEY not in whole
 
 
+async def test_secrets_are_hidden_from_the_log_before_they_are_used(page: Page) -> None:
+    hidden: list[str] = []
+
+    def hide(settings: Settings) -> None:
+        home, gemini = settings.home_assistant, settings.gemini
+        hidden.extend((home.token.get_secret_value(), gemini.api_key.get_secret_value()))
+
+    def refuses(url: str, token: str) -> SignInAgain:
+        assert token in hidden
+        return SignInAgain("Wrong.")
+
+    def rejects(key: str) -> SignInAgain:
+        assert key in hidden
+        return SignInAgain("Wrong.")
+
+    means: Any = page.session._means
+    means.house, means.google, page.session._hide = refuses, rejects, hide
+    assert (await page.step("home-assistant", url=HOME.url, token=TOKEN)).status_code == 422
+    assert (await page.step("gemini", accept=True, key=KEY)).status_code == 422
+
+
 async def test_steps_are_left_and_resumed(page: Page) -> None:
     await page.done("home-assistant", url=HOME.url, token=TOKEN)
     await page.done("languages", languages=["en", "es"])
