@@ -5,6 +5,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import get_args
 
+from rich.text import Text
+
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, say
 from assistant.config.schema import Settings
@@ -16,6 +18,7 @@ from assistant.interfaces.http import (
     console_link,
     sign_everybody_out,
 )
+from integrations.qr import in_blocks
 from integrations.web.box import Role
 from integrations.web.pages import is_loopback
 
@@ -50,6 +53,21 @@ def print_link(
         soft_wrap=True,
     )
     say(link)
+    if Terminal().is_terminal:
+        _print_qr(link, settings, console)
+
+
+def _print_qr(link: str, settings: Settings, console: Terminal) -> None:
+    console.print("Or scan this code with a phone:")
+    # The colours make the code dark on light in every terminal.
+    for line in in_blocks(link).splitlines():
+        console.print(Text(line, style="bright_white on black"), soft_wrap=True)
+    if is_loopback(settings.http.host):
+        console.print(
+            "This address works only on this machine. To open the console on a phone, set "
+            "http.host.",
+            soft_wrap=True,
+        )
 
 
 def sign_out(settings: Settings, console: Terminal) -> None:

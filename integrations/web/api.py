@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from integrations.qr import modules
 from integrations.web.box import Box, Scope
 from integrations.web.guard import FOREIGN, Guard, SignedIn, is_foreign, sent_session, set_cookie
 from integrations.web.house import house_paths
@@ -107,7 +108,7 @@ class SigningIn:
         return (
             Path(
                 *("POST", "/v1/links", "admin", "Create a link that signs one browser in."),
-                *(lambda call: sessions.make_link(call.wanted), 201, LinkReply),
+                *(self._make_link, 201, LinkReply),
                 body=LinkRequest,
                 problems=STORE,
             ),
@@ -121,6 +122,15 @@ class SigningIn:
                 problems={**GONE, 507: "Applied, but not saved: a restart undoes it."},
             ),
         )
+
+    async def _make_link(self, call: Call) -> dict[str, Any]:
+        wanted: LinkRequest = call.wanted
+        made = await self._guard.sessions.make_link(wanted)
+        if wanted.address is None:
+            return {**made, "qr": None}
+        # In the body alone: an address of a picture would put the code into logs.
+        qr = await asyncio.to_thread(modules, f"{wanted.address}#code={made['code']}")
+        return {**made, "qr": qr}
 
     async def _sign_in(self, call: Call) -> Response:
         request, wanted = call.request, call.wanted

@@ -71,6 +71,8 @@ class LinkReply(HttpReply):
 
     code: str
     expires: str  # ISO 8601
+    # Rows of the link's QR code with its quiet zone, "1" for dark; without `address`, null.
+    qr: list[str] | None = None
 
 
 class BrowserReply(HttpReply):

@@ -172,6 +172,8 @@ class LinkRequest(Wish):
     """The body of `POST /v1/links`."""
 
     role: Literal["owner", "family", "guest"]
+    # The console's address as the browser has it. With it, the reply contains the link's QR code.
+    address: Annotated[str, Field(max_length=400, pattern=r"^https?://[^\s#]+$")] | None = None
     name: Annotated[str, Field(max_length=40)] = ""  # whom it is for, shown in the list of sessions
     hours: Annotated[int, Field(ge=1, le=720)] = 24  # after which a guest's session ends
 

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
+from integrations.qr import modules
 from tests.console.browser import PHONE, Console, axe_findings, window
 from tests.console.house import PIN, House
 from tests.pipeline.rig import states
@@ -65,6 +66,26 @@ def test_a_family_member_cannot_answer_for_somebody_in_the_room(
         own = console.page.get_by_role("region", name="Waiting for confirmation")
         own.get_by_role("button", name="No").click()
         house.do(house.app.runner.rest())
+
+
+def test_a_link_is_shown_as_a_code_that_no_request_contains(console: Console) -> None:
+    link = invited(console, "family", "Tom")
+    drawn = console.page.get_by_role("img", name="QR code of the link")
+    expect(drawn).to_be_visible()
+    rows = modules(link)
+    assert drawn.get_attribute("viewBox") == f"0 0 {len(rows)} {len(rows)}"
+    dark = "".join(
+        f"M{x} {y}h1v1h-1z"
+        for y, row in enumerate(rows)
+        for x, module in enumerate(row)
+        if module == "1"
+    )
+    assert drawn.locator("path").get_attribute("d") == dark
+    code = link.partition("#code=")[2]
+    for request in console.requested:
+        assert code not in request.url
+        assert code not in request.headers.get("referer", "")
+        assert code not in (request.post_data or "")
 
 
 def test_a_guests_link_asks_for_hours(console: Console, browser: Browser, house: House) -> None:

@@ -1,7 +1,7 @@
 // Who is signed in, and links that sign somebody in.
 
 import { get, post, remove } from "./api.js";
-import { el, show } from "./dom.js";
+import { el, show, svg } from "./dom.js";
 import { moment } from "./formats.js";
 import { badge, busy, button, card, choice, field, toast } from "./parts.js";
 import { words } from "./words.js";
@@ -49,8 +49,9 @@ function invitation() {
   async function submit(event) {
     event.preventDefault();
     await busy(send, async () => {
-      const { code } = await post("v1/links", { role: role.value, name: name.value.trim(), hours: hours.valueAsNumber });
-      show(made, link(`${location.origin}${location.pathname}#code=${code}`));
+      const address = `${location.origin}${location.pathname}`;
+      const { code, qr } = await post("v1/links", { role: role.value, name: name.value.trim(), hours: hours.valueAsNumber, address });
+      show(made, link(`${address}#code=${code}`, qr));
       name.value = "";
     });
   }
@@ -61,7 +62,7 @@ function invitation() {
     field(text.role, role), field(text.name, name, text.nameHint), hoursField, send, made);
 }
 
-function link(address) {
+function link(address, qr) {
   const shown = el("input", { type: "text", readonly: true, value: address });
   shown.addEventListener("focus", () => shown.select());
   const copy = async () => {
@@ -69,5 +70,13 @@ function link(address) {
     toast(text.copied, "good");
   };
   const may = Boolean(navigator.clipboard); // only in a secure context
-  return el("div", { class: "stack tight" }, field(text.link, shown), may && button(text.copy, copy));
+  return el("div", { class: "stack tight" }, field(text.link, shown), may && button(text.copy, copy),
+    qr && el("p", { class: "hint" }, text.scan), qr && drawing(qr));
+}
+
+/** The link as a QR code. It is drawn here, so that the link is in no address that is fetched. */
+function drawing(rows) {
+  const dark = rows.flatMap((row, y) => [...row].map((one, x) => (one === "1" ? `M${x} ${y}h1v1h-1z` : "")));
+  return svg("svg", { class: "qr", viewBox: `0 0 ${rows.length} ${rows.length}`, role: "img", "aria-label": text.qr },
+    svg("path", { d: dark.join("") }));
 }

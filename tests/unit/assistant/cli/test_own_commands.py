@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from assistant.interfaces.http import HttpSessions
 from assistant.interfaces.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
 from assistant.journal.store import Store
 from integrations.demo_home.rest import DemoHome
+from integrations.qr import in_blocks
 from integrations.web.box import Caller
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -129,6 +131,19 @@ async def test_a_link_signs_one_browser_in_until_all_are_signed_out(
     assert await hearth("link", "--sign-out") == 0
     assert capsys.readouterr().err == "Signed 1 browser out of the console.\n"
     assert sessions.caller(signed.id) is None
+
+
+@pytest.mark.parametrize("at_terminal", [True, False])
+async def test_a_link_is_a_code_for_phones_where_somebody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at_terminal: bool
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: at_terminal)
+    assert await hearth("link", "--role", "family") == 0
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 1  # the link alone, for programs
+    code = in_blocks(shown.out.strip()).splitlines()
+    assert all((line in shown.err) is at_terminal for line in code)
+    assert ("works only on this machine" in shown.err) is at_terminal
 
 
 async def test_a_backup_is_restored_on_a_box_without_a_configuration(

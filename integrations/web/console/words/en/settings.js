@@ -33,6 +33,8 @@ export const settings = {
     make: "Create a link",
     link: "Open this link on the other device within ten minutes. It works once.",
     copy: "Copy",
+    scan: "Or scan this code with the phone that should be signed in.",
+    qr: "QR code of the link",
     copied: "Copied.",
     own: "this browser",
     until: (date) => `until ${date}`,

@@ -33,6 +33,8 @@ export const settings = {
     make: "Crear un enlace",
     link: "Abre este enlace en el otro dispositivo antes de diez minutos. Funciona una sola vez.",
     copy: "Copiar",
+    scan: "O escanea este código con el móvil que debe iniciar sesión.",
+    qr: "Código QR del enlace",
     copied: "Copiado.",
     own: "este navegador",
     until: (date) => `hasta: ${date}`,
