@@ -50,6 +50,8 @@ ALLOWED = {
     "GET /v1/sentences": ONLY_OWNER,
     "POST /v1/sentences": ONLY_OWNER,
     "DELETE /v1/sentences/{id}": ONLY_OWNER,
+    "GET /v1/backup": ONLY_OWNER,
+    "GET /v1/log": ONLY_OWNER,
     "GET /v1/memory": ONLY_OWNER,
     "DELETE /v1/memory": ONLY_OWNER,
     "POST /v1/memory/{id}": ONLY_OWNER,
