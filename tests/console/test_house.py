@@ -110,6 +110,22 @@ def test_a_guest_uses_lights_and_no_doors(browser: Browser, house: House) -> Non
         expect(page.get_by_text("Advanced: tools")).to_have_count(0)
 
 
+def test_a_device_without_a_connection_says_since_when(console: Console) -> None:
+    def lose(route: Route) -> None:
+        found: dict[str, Any] = route.fetch().json()
+        light = found["floors"][0]["rooms"][0]["things"][0]
+        light |= {"state": "unavailable", "says": "unavailable", "tap": None}
+        found["notice"] = "I lost contact with Home Assistant 4 minutes ago."
+        route.fulfill(body=json.dumps(found), content_type="application/json")
+
+    console.page.route("**/v1/house?*", lose)
+    console.show("house")
+    light = tile(console.page, "Kitchen light")
+    expect(light).to_contain_text("unavailable since ")
+    expect(light.locator("button.tap")).to_be_hidden()
+    expect(console.page.get_by_text("I lost contact with Home Assistant")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_and_right_to_left_names_do_not_widen_the_page(
     browser: Browser, house: House, width: int

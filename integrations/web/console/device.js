@@ -2,6 +2,7 @@
 
 import { may, post } from "./api.js";
 import { el, say, show } from "./dom.js";
+import { moment } from "./formats.js";
 import { icon } from "./icons.js";
 import { busy } from "./parts.js";
 import { signOf } from "./signs.js";
@@ -16,7 +17,9 @@ const text = words.house;
 
 /** What its state is called, also where the box has no word for it. */
 export function stateOf(row) {
-  return row.kind === "todo" && /^\d+$/.test(row.says) ? text.items(Number(row.says)) : row.says;
+  if (row.kind === "todo" && /^\d+$/.test(row.says)) return text.items(Number(row.says));
+  if (row.state === "unavailable" && row.changed) return `${row.says} ${text.since(moment(row.changed))}`;
+  return row.says;
 }
 
 function toneOf({ state, device_class: made }) {
@@ -66,7 +69,7 @@ export function deviceTile(first, { about, tapping }) {
     const works = may("ask") && row.tap !== null && row.tap.how !== "never";
     const says = stateOf(row);
     say(name, row.name);
-    say(state, says || (works ? text.actions[row.tap.action] : text.noState));
+    say(state, says || (works ? text.actions[row.tap.action] : row.state === "unknown" ? text.unknown : ""));
     show(sign, signOf(row));
     const place = works ? press : still;
     if (inner[0].parentNode !== place) place.append(...inner);

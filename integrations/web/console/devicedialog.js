@@ -22,7 +22,7 @@ export function deviceDialog(row, look) {
     const focused = document.activeElement?.dataset?.rating;
     const says = stateOf(fresh);
     show(body,
-      (says || fresh.changed) && el("p", { class: "under" }, says, fresh.changed && says && el("span", {}, text.since(moment(fresh.changed)))),
+      says && el("p", { class: "under" }, says, fresh.changed && says && fresh.state !== "unavailable" && el("span", {}, text.since(moment(fresh.changed)))),
       fresh.examples.length > 0 && el("section", { class: "stack tight" },
         el("p", { class: "eyebrow" }, text.say),
         el("ul", { class: "quotes" }, fresh.examples.map((one) => el("li", { dir: "auto" }, text.quote(one))))),

@@ -228,7 +228,7 @@ export const words = {
     hidden: (n) => `${plural(n, { one: "device isn’t", other: "devices aren’t" })} shown, because Hearth may not use ${n === 1 ? "it" : "them"}. To change this, open Settings, Voice assistants, Expose in Home Assistant.`,
     noRoom: "Other devices",
     noFloor: "Elsewhere",
-    noState: "ready",
+    unknown: "not known",
     nothing: "Done.",
     items: (n) => plural(n, { one: "item", other: "items" }),
     tap: (name, says, action) => `${name}${says ? `: ${says}` : ""}. ${action}`,

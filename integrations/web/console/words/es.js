@@ -236,7 +236,7 @@ export const words = {
     hidden: (n) => `No se ${n === 1 ? "muestra" : "muestran"} ${plural(n, { one: "dispositivo", other: "dispositivos" })}, porque Hearth no puede ${n === 1 ? "usarlo" : "usarlos"}. Para cambiarlo, abre Ajustes, Asistentes de voz, Exponer en Home Assistant.`,
     noRoom: "Otros dispositivos",
     noFloor: "En otra parte",
-    noState: "listo",
+    unknown: "no se sabe",
     nothing: "Hecho.",
     items: (n) => plural(n, { one: "elemento", other: "elementos" }),
     tap: (name, says, action) => `${name}${says ? `: ${says}` : ""}. ${action}`,
