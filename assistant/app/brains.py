@@ -299,8 +299,10 @@ class _BrainFactory:
         return False
 
     def _dry_run(self) -> DryRun:
-        wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
-        return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
+        settings, home = self._settings, self._home
+        wake = [word.model.replace("_", " ") for word in settings.wake.words]
+        languages, meant = settings.assistant.languages, home.own_sentences.meant
+        return DryRun(home.conversation.recognize, languages, wake, meant)
 
     async def _match(self, text: str, language: str) -> SentenceMatch | None:
         """Return what the engine would do with a sentence, or None if it doesn't say so soon."""

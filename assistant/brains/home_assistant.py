@@ -216,6 +216,7 @@ class DryRun:
     """Asks the engine what a sentence would do, with and without a wake phrase at its start.
 
     `languages` are the languages that people speak. `wake_phrases` are phrases such as "okay nabu".
+    `meant` returns what the household means by a sentence of its own.
     """
 
     def __init__(
@@ -223,10 +224,12 @@ class DryRun:
         recognize: Recognize,
         languages: Sequence[str] = ("en",),
         wake_phrases: Sequence[str] = (),
+        meant: Callable[[str], str] = lambda text: text,
     ) -> None:
         self._recognize = recognize
         self._languages = tuple(languages)
         self._wake_phrases = tuple(wake_phrases)
+        self._meant = meant
 
     async def match(self, text: str, language: str) -> SentenceMatch | None:
         """Return what the sentence would do, or None if the engine doesn't understand it.
@@ -234,7 +237,7 @@ class DryRun:
         `language` is tried first, and then the other configured languages.
         """
         tried = (text.strip(), without_wake(text, self._wake_phrases))
-        texts = [one for one in dict.fromkeys(tried) if one]
+        texts = [one for one in dict.fromkeys(map(self._meant, tried)) if one]
         if not texts:
             return None
         for code in dict.fromkeys((language, *self._languages)):

@@ -238,6 +238,16 @@ async def test_without_the_wake_word_in_the_same_request() -> None:
     assert engine.asked == [("en", ("Nabu, lamp on", "lamp on"))]
 
 
+async def test_an_own_sentence_is_asked_by_its_meaning() -> None:
+    engine = DryRunEngine(en="lamp on")
+    own = {"cosy": "lamp on"}
+    dry_run = DryRun(engine, ["en"], ["okay nabu"], lambda text: own.get(text, text))
+    for said in ("cosy", "Nabu, cosy"):
+        found = await dry_run.match(said, "en")
+        assert found is not None
+        assert found.text == "lamp on"
+
+
 async def test_the_persons_other_languages_follow() -> None:
     engine = DryRunEngine(es="enciende la luz")
     found = await DryRun(engine, ["en", "es"]).match("enciende la luz", "en")
