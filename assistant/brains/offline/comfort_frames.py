@@ -352,7 +352,8 @@ def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
 
 def volume(sentence: Sentence) -> Reading | None:
     wish = take_wish(sentence, "loud", "quiet")
-    if wish == "quiet" and not sentence.has("it_is", "too", "cannot", "enough"):
+    word = sentence.first("quiet")
+    if wish and word and word.text == "quiet" and not sentence.has("it_is", "too", "enough"):
         return None  # "quiet please"
     way = {"quiet": 1.0, "loud": -1.0}.get(wish) or take_way(sentence, "louder", "quieter")
     word = sentence.take("volume")

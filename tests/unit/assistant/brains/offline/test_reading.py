@@ -429,6 +429,19 @@ def kelvin(name: str, value: int) -> str:
             "switch off the kitchen light and the toaster",
             "says There's no toaster in your home, as far as I know.",
         ),
+        # The second half keeps what the first one said, and no more.
+        (
+            "stop the music and then the vacuum",
+            'HassMediaPause {"domain": ["media_player"], "name": "Vexo"}; '
+            + robot("HassVacuumReturnToBase"),
+        ),
+        (
+            "heating off in the bedroom and on in the office",
+            f"{in_area('HassTurnOff', 'Bedroom', 'climate')}; "
+            + in_area("HassTurnOn", "Office", "climate"),
+        ),
+        ("quiet please", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": -10}'),
+        ("i can't hear the music", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": 10}'),
         # A room that belongs to both, and what is left out.
         (
             "turn on the light and the fan in the office",
