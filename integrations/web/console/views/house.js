@@ -10,13 +10,14 @@ import { card, empty, page } from "../parts.js";
 import { toolMenu } from "../toolmenu.js";
 import { language, words } from "../words.js";
 
+const PATIENCE_MS = 60_000; // the first look at a large house takes a while
 const MANY = 12; // with more devices, there is a field to find one
 const AGAIN_MS = 30_000; // states that come without an event, such as those of a lost connection
 const text = words.house;
 
 /** The view. */
 export async function open({ signal }) {
-  const fetchHouse = () => get(`v1/house?language=${language}`, { signal });
+  const fetchHouse = () => get(`v1/house?language=${language}`, { signal, patience: PATIENCE_MS });
   const place = el("div", { class: "stack" });
   const notice = el("p", { class: "problems", role: "status" });
   const find = el("input", { type: "search", "aria-label": text.find, placeholder: text.find });
