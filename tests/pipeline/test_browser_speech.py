@@ -53,8 +53,10 @@ class Box:
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Box]:
-    settings = offline_settings(folder, http={"port": free_port(), "token": TOKEN})
+async def running(folder: Path, follow_up: str = "question") -> AsyncIterator[Box]:
+    assistant = {"data": str(folder / "data"), "follow_up": follow_up}
+    http = {"port": free_port(), "token": TOKEN}
+    settings = offline_settings(folder, assistant=assistant, http=http)
     player = NullPlayer(paced=False)
     async with (
         open_app(settings, player, hears=False, resident=True) as app,
@@ -181,6 +183,21 @@ async def test_a_page_that_sends_no_more_does_not_listen_for_ever(tmp_path: Path
         await phone.press()
         await phone.say(spoken("turn on the kitchen light"))
         assert (await phone.until("done"))["heard"] == "turn on the kitchen light"
+
+
+async def test_a_sentence_after_the_answer_needs_no_press(tmp_path: Path) -> None:
+    async with (
+        running(tmp_path, follow_up="always") as box,
+        page(box.port, await box.signed_in("family")) as phone,
+    ):
+        await phone.press()
+        await phone.say(spoken("turn on the kitchen light") + silence(1.5))
+        await phone.until("state", state="follow_up")
+        await phone.say(silence(0.6) + spoken("turn off the kitchen light") + silence(1.5))
+        await phone.until("state", state="thinking")
+        await phone.until("state", state="follow_up")
+        assert states(box.app)["light.kitchen"] == "off"
+        await phone.until("state", state="idle")  # although the page sends nothing
 
 
 async def test_the_answer_can_be_spoken_on_the_box(tmp_path: Path) -> None:

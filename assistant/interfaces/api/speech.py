@@ -308,10 +308,13 @@ class PageMicrophone:
         began, waits_s = loop.time(), _STALL_S
         while True:
             try:
-                hears = self._runner.state in _HEARS
-                async with asyncio.timeout(waits_s if hears else None):
+                # During a turn, the microphone may be needed at any moment.
+                async with asyncio.timeout(None if self._runner.machine.rests else waits_s):
                     given = await self._line.incoming.get()
             except TimeoutError:
+                if self._runner.state not in _HEARS:
+                    waits_s = _STALL_S
+                    continue
                 given, waits_s = bytes(FRAME_BYTES), FRAME_MS / 1000
             else:
                 waits_s = _STALL_S
