@@ -11,6 +11,7 @@ from assistant.app.home import HomeContext
 from assistant.app.model_access import (
     NO_CONSENT,
     access_of,
+    can_sign_in,
     chat_server,
     live_timeouts,
     may_use_cloud,
@@ -177,7 +178,9 @@ class _BrainFactory:
                 return self._without(name, "local_model", why, speaks=absent_speaks)
             return await self._local()
         if not self._settings.privacy.accept_cloud:
-            return self._without(name, "no_consent", NO_CONSENT, speaks=absent_speaks)
+            # A household that gave no key either doesn't expect Gemini.
+            speaks = absent_speaks and can_sign_in(self._settings)
+            return self._without(name, "no_consent", NO_CONSENT, speaks=speaks)
         if not may_use_cloud(self._settings):
             return self._without(name, "sign_in", NO_KEY, speaks=absent_speaks)
         access = access_of(self._settings)

@@ -129,8 +129,8 @@ async def test_a_reload_waits_for_the_turn_and_a_stop_does_not(tmp_path: Path) -
         await runner.until(lambda: not runner.resting)
         requests.reload()
         assert await serving is Ended.RELOAD
-        assert asking.done()
         assert told.app.log.turns[-1].outcomes
+        await asking
     requests.stop()
     requests.reload()
     assert requests.wanted is Ended.STOP

@@ -287,9 +287,15 @@ def test_without_consent_not_a_byte(
     assert captured.err.count(f"hearth: {NO_CONSENT}\n") == 1
 
 
-def test_without_consent_a_process_that_stays_says_so_once(
-    untouched: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("key", "times"), [("a-key-that-would-do", 1), ("", 0)])
+def test_without_consent_a_process_that_stays_says_so_once_if_it_has_a_key(
+    untouched: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    key: str,
+    times: int,
 ) -> None:
+    untouched.setenv("GEMINI_API_KEY", key)
     clip = make_clip(SpokenCommand("clip", "turn off the dining room light", "rms"), tmp_path)
     twice = clip_of(tmp_path / "twice.wav", clip, 4.0, clip, 0.5)
     # The second time waits for the end of the first turn, however long that takes here.
@@ -305,7 +311,7 @@ def test_without_consent_a_process_that_stays_says_so_once(
     assert main(["run"]) == 0
     captured = capsys.readouterr()
     assert captured.err.count(f"hearth: {NO_CONSENT}\n") == 1
-    assert captured.out.count("my privacy settings don't allow the cloud") == 1
+    assert captured.out.count("my privacy settings don't allow the cloud") == times
     assert captured.out.count("dining room") == 2  # both turns were served
 
 
