@@ -80,14 +80,17 @@ def _desktop(browser: Browser, house: House, scheme: str, turn_id: str) -> None:
         _take(console, f"console-turn-desktop-{scheme}", full_page=True)
         console.show("costs")
         _take(console, f"console-costs-desktop-{scheme}", full_page=True)
+        console.show("house")
+        _take(console, f"console-house-desktop-{scheme}")
 
 
 def _phone(browser: Browser, house: House, scheme: str) -> None:
     with window(browser, house.url, color_scheme=scheme, **_SMALL) as console:
         console.sign_in()
         _take(console, f"console-now-phone-{scheme}")
-        console.show("turns")
-        _take(console, f"console-turns-phone-{scheme}")
+        for view in ("turns", "house", "speak"):
+            console.show(view)
+            _take(console, f"console-{view}-phone-{scheme}")
 
 
 def _ask(console: Console, text: str) -> None:
