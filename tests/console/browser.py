@@ -125,7 +125,7 @@ def window(browser: Browser, url: str, **more: Any) -> Iterator[Console]:
     try:
         console = Console(context.new_page(), url)
         yield console
-        assert console.complaints == []
+        assert console.complaints == [], console.complaints
         assert console.left_the_machine() == []
     finally:
         context.close()

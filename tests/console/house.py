@@ -106,7 +106,12 @@ def settings_of(data: Path, port: int, **sections: dict[str, Any]) -> Settings:
         "assistant": {"data": str(data), "name": "Hearth", "languages": ["en", "es"]},
         "http": {"port": port, "token": TOKEN},
         "policy": {"secure": "pin", "pin": PIN},
-        "limits": {"daily_cost_usd": 0.5, "comfort_per_minute": 10_000},
+        "limits": {
+            "daily_cost_usd": 0.5,
+            "comfort_per_minute": 10_000,
+            "costly_per_hour": 10_000,
+            "secure_per_hour": 10_000,
+        },
         "profiles": {"night": {"persona": "Short and quiet."}},
     }
     return offline_settings(data.parent, **{**given, **sections})

@@ -89,7 +89,7 @@ def test_a_link_signs_in_anew_in_a_tab_that_shows_the_pages(browser: Browser, ho
         reader.page.wait_for_selector("main[data-shown]")
         _assert_gone(reader, code)
         _go(reader, f"#code={code}")  # the same once more
-        expect(reader.page.get_by_role("alert")).to_contain_text("That link has expired")
+        expect(reader.page.get_by_text("That link has expired")).to_be_visible()
         _assert_gone(reader, code)
 
 

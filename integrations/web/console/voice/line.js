@@ -31,7 +31,8 @@ export class Line {
   close() {
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#socket?.close();
+    if (this.#socket?.readyState !== WebSocket.CONNECTING) this.#socket?.close();
+    else this.#socket.onopen = () => this.#socket.close(); // sooner, the browser complains
   }
 
   #open() {

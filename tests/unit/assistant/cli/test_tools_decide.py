@@ -244,13 +244,13 @@ def test_any_thing_may_be_asked_about_more(capsys: pytest.CaptureFixture[str]) -
     ("words", "sentence"),
     [
         (["Front door", "comfort"], "Cannot rate Front door as comfort"),
-        (["Bell", "read"], "read is not a tier"),
+        (["Bell", "read"], "read is not a rating"),
         (["Bell"], "Give a name and a tier, --all and a tier, or nothing"),
         (
             ["Bell", "comfort", "--all", "comfort"],
             "Give a name and a tier, --all and a tier, or nothing",
         ),
-        (["--all", "free"], "free is not a tier"),
+        (["--all", "free"], "free is not a rating"),
     ],
 )
 def test_what_cannot_be_rated(
