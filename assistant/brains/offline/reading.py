@@ -273,7 +273,9 @@ class Reader:
         last = talk.commands[-1]
         switched = language == "es" and about_a_device(last) and "?" not in text
         fuller = with_noun(text, last.text) if switched else None
-        if fuller is not None and (found := again(fuller)):
+        found = again(fuller) if fuller is not None else []
+        # "Pon la luz del pasillo" doesn't have the "al 30" of the sentence before.
+        if found and all(isinstance(one, Ask) or one.intent == last.intent for one in found):
             return found
         return follow_up(text, language, self._names_of_house(), scene, talk, again)
 
