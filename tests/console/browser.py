@@ -142,7 +142,7 @@ def axe_findings(page: Page) -> list[str]:
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     busy = True
     while busy:
-        page.wait_for_function(f"!{_BUSY}")
+        page.wait_for_function(f"() => !{_BUSY}")
         result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
         busy = page.evaluate(_BUSY)
     assert result["passes"], "it looked at nothing"
