@@ -47,16 +47,23 @@ function voice(state, signal) {
   const named = Object.fromEntries(codes.map((code) => [code, names.of(code)]));
   const told = el("p", { class: "hint", role: "status" });
   const control = choice(named, codes.find((code) => code.split("-")[0] === language) ?? codes[0]);
+  const ended = new Map(); // what became of announcements: a short one ends before its id is here
   let id = "";
+  function tell() {
+    if (ended.has(id)) say(told, ended.get(id) === "said" ? text.played : text.notPlayed);
+  }
   async function play() {
     const code = control.value;
+    ended.clear();
     say(told, text.playing);
     ({ id } = await post("v1/announce", {
       text: SAMPLES[code.split("-")[0]], language: code, preannounce: false, priority: "high", expire_s: 30,
     }));
+    tell();
   }
   on("announcement", ({ id: told_of, what }) => {
-    if (told_of === id && what !== "waits") say(told, what === "said" ? text.played : text.notPlayed);
+    if (what !== "waits") ended.set(told_of, what);
+    tell();
   }, signal);
   return el("div", { class: "stack tight" },
     codes.length > 1 && field(text.language, control),
