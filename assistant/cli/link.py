@@ -58,16 +58,17 @@ def print_link(
 
 
 def _print_qr(link: str, settings: Settings, console: Terminal) -> None:
-    console.print("Or scan this code with a phone:")
-    # The colours make the code dark on light in every terminal.
-    for line in in_blocks(link).splitlines():
-        console.print(Text(line, style="bright_white on black"), soft_wrap=True)
     if is_loopback(settings.http.host):
         console.print(
             "This address works only on this machine. To open the console on a phone, set "
             "http.host.",
             soft_wrap=True,
         )
+        return
+    console.print("Or scan this code with a phone:")
+    # The colours make the code dark on light in every terminal.
+    for line in in_blocks(link).splitlines():
+        console.print(Text(line, style="bright_white on black"), soft_wrap=True)
 
 
 def sign_out(settings: Settings, console: Terminal) -> None:

@@ -133,17 +133,23 @@ async def test_a_link_signs_one_browser_in_until_all_are_signed_out(
     assert sessions.caller(signed.id) is None
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 @pytest.mark.parametrize("at_terminal", [True, False])
 async def test_a_link_is_a_code_for_phones_where_somebody_looks(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at_terminal: bool
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    at_terminal: bool,
+    host: str,
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: at_terminal)
+    monkeypatch.setenv("HEARTH_HTTP__HOST", host)
+    here = host == "127.0.0.1"
     assert await hearth("link", "--role", "family") == 0
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 1  # the link alone, for programs
     code = in_blocks(shown.out.strip()).splitlines()
-    assert all((line in shown.err) is at_terminal for line in code)
-    assert ("works only on this machine" in shown.err) is at_terminal
+    assert all((line in shown.err) is (at_terminal and not here) for line in code)
+    assert ("works only on this machine" in shown.err) is (at_terminal and here)
 
 
 async def test_a_backup_is_restored_on_a_box_without_a_configuration(
