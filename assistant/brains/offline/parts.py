@@ -7,8 +7,8 @@ from assistant.brains.offline.frames import ARTICLES, Reading
 from assistant.brains.offline.lexicon import NameIndex, lexicon, pieces_of, tokens
 from assistant.brains.offline.parse import MAX_PARTS, ParsedCommand
 from assistant.brains.offline.sentences import MISSING, PART
-from assistant.brains.offline.spanish import lacks_a_noun, with_noun
-from assistant.brains.offline.swap import swapped, target_said, with_name
+from assistant.brains.offline.spanish import lacks_a_noun
+from assistant.brains.offline.swap import swapped, target_said, with_name, with_noun
 from assistant.brains.offline.wordings import wordings
 
 Read = Callable[[str], Reading]
@@ -59,7 +59,7 @@ def read_corrected(text: str, language: str, read: Read, index: NameIndex) -> Re
         tries = [next(swapped(parts[0], meant, language, index)), *tries]
     day = _day_at_end(first, meant, language)  # "half six tomorrow, no, seven"
     tries = [f"{one} {day}" for one in tries] * bool(day) + tries
-    if fuller := with_noun(meant, parts[0]):
+    if fuller := with_noun(meant, parts[0], language, index):
         tries = [fuller, *tries]
     return next((found for one in (*tries, meant) if (found := read(one))), [])
 
@@ -182,7 +182,7 @@ def _read_part(
     named = with_name(part, about, language) if about else None
     if named is not None:
         return read(named) or read(plain(named, language)), named
-    noun = with_noun(part, before)
+    noun = with_noun(part, before, language, index)
     alone = [one for one in dict.fromkeys((part, plain(part, language))) if one]
     if before and lacks_a_noun(part):  # "el de la cocina" is what the part before is about
         alone = []

@@ -38,8 +38,8 @@ from assistant.brains.offline.references import (
     other_item,
 )
 from assistant.brains.offline.sentences import MISSING
-from assistant.brains.offline.spanish import in_imperative, verb_first, with_noun
-from assistant.brains.offline.swap import with_shared_place
+from assistant.brains.offline.spanish import in_imperative, verb_first
+from assistant.brains.offline.swap import with_noun, with_shared_place
 from assistant.brains.offline.talk import Talk
 from assistant.brains.offline.targets import Scene
 from assistant.brains.offline.wordings import reworded, wordings
@@ -271,13 +271,12 @@ class Reader:
             return self._loosely(said, language, scene) or ([strict] if strict else [])
 
         last = talk.commands[-1]
-        switched = language == "es" and about_a_device(last) and "?" not in text
-        fuller = with_noun(text, last.text) if switched else None
-        found = again(fuller) if fuller is not None else []
-        # "Pon la luz del pasillo" doesn't have the "al 30" of the sentence before.
-        if found and all(isinstance(one, Ask) or one.intent == last.intent for one in found):
+        index = self._names_of_house()
+        switched = about_a_device(last) and "?" not in text
+        fuller = with_noun(text, last.text, language, index) if switched else None
+        if fuller is not None and (found := again(fuller)):
             return found
-        return follow_up(text, language, self._names_of_house(), scene, talk, again)
+        return follow_up(text, language, index, scene, talk, again)
 
     def _names_of_house(self) -> NameIndex:
         if self._index is None:

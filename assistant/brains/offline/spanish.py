@@ -143,14 +143,15 @@ def lacks_a_noun(part: str) -> bool:
     return _LEFT_OUT.fullmatch(part.strip(" .!?¿¡")) is not None
 
 
-def with_noun(part: str, before: str) -> str | None:
-    """Return "enciende la luz del garaje" for "la del garaje" after "enciende la luz de la
+def noun_said(part: str, before: str) -> tuple[str, str] | None:
+    """Return "enciende" and "la luz del garaje" for "la del garaje" after "enciende la luz de la
     cocina", or None if no noun is left out."""
     left_out = _LEFT_OUT.fullmatch(part.strip(" .!?¿¡"))
     if left_out is None:
         return None
-    noun = re.match(rf"(.*?\b{left_out['article']}\s+\w+)\s+del?\b", before, re.IGNORECASE)
-    return f"{noun[1]} {left_out['whose']}" if noun else None
+    article = left_out["article"]
+    noun = re.match(rf"(.*?)\b({article}\s+\w+)\s+del?\b", before, re.IGNORECASE)
+    return (noun[1].strip(), f"{noun[2]} {left_out['whose']}") if noun else None
 
 
 def _forms(verb: str) -> tuple[str, str, str]:

@@ -15,6 +15,7 @@ from assistant.brains.offline.lexicon import (
     token_spans,
     words_of,
 )
+from assistant.brains.offline.spanish import noun_said
 from assistant.tools.vocabulary import fold
 from integrations.home_assistant.house import House
 
@@ -61,6 +62,16 @@ def with_name(text: str, name: str, language: str) -> str | None:
     if verb and verb not in lexicon(language).phrases:
         return None
     return f"{text[: found.start()]}{verb} {name}{text[found.end() :]}".strip()
+
+
+def with_noun(part: str, before: str, language: str, index: NameIndex) -> str | None:
+    """Return "pon la luz del garaje al 30" for "la del garaje" after "pon la luz de la cocina al
+    30", or None if no noun is left out."""
+    found = noun_said(part, before) if language == "es" else None
+    if found is None:
+        return None
+    verb, named = found
+    return exchanged(before, named, language, index) or f"{verb} {named}"
 
 
 def target_said(text: str, language: str, index: NameIndex) -> str:

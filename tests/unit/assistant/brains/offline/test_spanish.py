@@ -3,14 +3,17 @@
 import pytest
 
 from assistant.brains.offline import OfflineBrain
+from assistant.brains.offline.lexicon import NameIndex
+from assistant.brains.offline.names import house_names
 from assistant.brains.offline.spanish import (
     asking_forms,
     in_imperative,
     tells,
     verbs_of,
-    with_noun,
     without_pronouns,
 )
+from assistant.brains.offline.swap import with_noun
+from tests.corpus.house import corpus_house
 from tests.corpus.runs import read
 
 VERBS = verbs_of(("enciende encender", "apaga apagar", "abre abrir", "pon poner ponga"))
@@ -58,12 +61,28 @@ def test_the_imperative(text: str, imperative: str) -> None:
     [
         ("y la del garaje", "enciende la luz de la cocina", "enciende la luz del garaje"),
         ("las de la oficina", "apaga las luces del salón", "apaga las luces de la oficina"),
+        ("y la de la oficina", "pon la luz del salón al 30", "pon la luz de la oficina al 30"),
+        (
+            "la de la oficina al 50",
+            "pon la luz del salón al 30 por ciento",
+            "pon la luz de la oficina al 50 por ciento",
+        ),
+        (
+            "la de la oficina al 50",
+            "enciende la luz del salón",
+            "enciende la luz de la oficina al 50",
+        ),
+        (
+            "la del dormitorio",
+            "baja la calefacción del salón dos grados",
+            "baja la calefacción del dormitorio dos grados",
+        ),
         ("el del garaje", "enciende la luz de la cocina", None),
         ("la cocina", "enciende la luz del salón", None),
     ],
 )
 def test_nouns_that_are_left_out(part: str, before: str, whole: str | None) -> None:
-    assert with_noun(part, before) == whole
+    assert with_noun(part, before, "es", NameIndex(house_names(corpus_house()))) == whole
 
 
 @pytest.mark.parametrize(
@@ -100,6 +119,37 @@ def test_nouns_that_are_left_out(part: str, before: str, whole: str | None) -> N
 )
 async def test_what_people_say(brain: OfflineBrain, text: str, done: str) -> None:
     assert done in (await read(brain, text, "es")).done
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "done"),
+    [
+        (
+            "pon la luz de la oficina al 30 por ciento",
+            "y la de la cocina también",
+            '"brightness": 30',
+        ),
+        (
+            "pon la luz de la oficina al 30 por ciento",
+            "y la de la cocina al 50",
+            '"brightness": 50',
+        ),
+        ("enciende la luz de la oficina", "y la de la cocina al 50", '"brightness": 50'),
+        ("pon la luz de la oficina en rojo", "y la de la cocina también", '"color": "red"'),
+        (
+            "sube la calefacción del salón tres grados",
+            "y la del dormitorio también",
+            '"name": "Bedroom Thermostat", "temperature": 22',
+        ),
+    ],
+)
+async def test_another_device_gets_the_same_value(
+    brain: OfflineBrain, first: str, second: str, done: str
+) -> None:
+    await read(brain, first, "es")
+    assert done in (await read(brain, second, "es")).done
+    brain.forget()
+    assert done in (await read(brain, f"{first} {second}", "es")).done.split("; ")[-1]
 
 
 @pytest.mark.parametrize(
