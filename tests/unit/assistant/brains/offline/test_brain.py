@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline import OfflineBrain
-from assistant.brains.offline.answers import not_understood
 from assistant.domain.brain import (
     PEOPLE,
     BrainFault,
@@ -18,7 +17,7 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.clock import VirtualClock
-from assistant.domain.tool_call import Decision, Observed, Status, Tier
+from assistant.domain.tool_call import Tier
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.date_and_weather import Weather
@@ -226,77 +225,6 @@ async def test_an_alias_calls_the_name(brain: Make) -> None:
     turn = await read(brain(house=aliased), "enciende la luz de la entrada", "es")
     assert turn.done == 'HassTurnOn {"domain": ["light"], "name": "Hall Light"}'
     assert turn.answer == "He encendido la luz de la entrada."
-
-
-@pytest.mark.parametrize(
-    ("outcome", "answer"),
-    [
-        ({"status": Status.NOT_OBSERVED}, "I tried, but I can't see that the front door"),
-        ({"status": Status.TIMEOUT}, "Home Assistant took too long to answer"),
-        ({"status": Status.FAILED, "sentence": "The lock is jammed."}, "The lock is jammed."),
-        ({"status": Status.FAILED}, "Sorry, that didn't work for the front door."),
-        (
-            {"decision": Decision.DENIED, "status": Status.NOT_RUN, "sentence": "Not without you."},
-            "Not without you.",
-        ),
-        (
-            {"observed": (Observed("lock.front_door", "unlocked", "locking"),)},
-            "Locking the front door.",
-        ),
-        ({}, "Locked the front door."),
-        (
-            {"observed": (Observed("lock.front_door", "locked", "locked"),)},
-            "The front door is already locked.",
-        ),
-    ],
-)
-async def test_the_answer_tells_what_became_of_the_call(
-    brain: Make, outcome: dict[str, Any], answer: str
-) -> None:
-    turn = await run(brain(), typed("lock the front door"), **outcome)
-    assert turn.answer.startswith(answer)
-
-
-@pytest.mark.parametrize(
-    ("text", "seen", "language", "answer"),
-    [
-        (
-            "turn off the lights in the hall",
-            [("light.hall", "off", "off"), ("light.brivana", "off", "off")],
-            "en",
-            "The lights in the hall are already off.",
-        ),
-        (
-            "turn off the lights in the hall",
-            [("light.hall", "on", "off"), ("light.brivana", "off", "off")],
-            "en",
-            "Turned off the lights in the hall.",
-        ),
-        ("apaga zorblax", [("light.zorblax", "off", "off")], "es", "He apagado zorblax."),
-        ("schalte zorblax aus", [("light.zorblax", "off", "off")], "de", "Zorblax ist schon aus."),
-        (
-            "set zorblax to 30 percent",
-            [("light.zorblax", "on 30 %", "on 30 %")],
-            "en",
-            "Set zorblax to 30 percent.",
-        ),
-    ],
-)
-async def test_what_was_already_so_is_said_so(
-    brain: Make, text: str, seen: list[tuple[str, str, str]], language: str, answer: str
-) -> None:
-    observed = tuple(Observed(*one) for one in seen)
-    turn = await run(brain(), typed(text, language), observed=observed)
-    assert turn.answer == answer
-
-
-async def test_examples_are_of_this_room_and_of_things_that_work() -> None:
-    house = corpus_house()
-    things = dict(house.entities)
-    things["light.hall"] = replace(things["light.hall"], state="unavailable")
-    told = not_understood("xyzzy", replace(house, entities=things), "hall", Catalogue(), "en")
-    assert told.startswith("I didn't understand that. Try “turn on the brivana lamp” or ")
-    assert "garage" not in told  # no example opens anything
 
 
 async def test_a_recogniser_without_grammar_goes_straight_to_the_parser(brain: Make) -> None:

@@ -1,55 +1,26 @@
-"""Tests of loosely worded commands, and of sentences that continue a conversation."""
+"""Tests of loosely worded commands."""
 
 import pytest
 
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.offline.lengths import find_length
-from assistant.domain.brain import PEOPLE
-from assistant.domain.tool_call import SentenceMatch
 from tests.corpus.runs import read
+from tests.unit.assistant.brains.offline.calls import (
+    BEDROOM_LAMP,
+    LIVING_ROOM_LAMP,
+    fast,
+    in_area,
+    kelvin,
+    lit,
+    off,
+    on,
+    paused,
+    placed,
+    robot,
+    warm,
+)
 
 _UNREAD = "says I didn't understand “{}”, so I haven't done anything."
-_THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
-_WHICH = "says Please say its name or its room: which one do you mean?"
-_LIVING_ROOM_LAMP = '{"area": "Living Room", "domain": ["light"], "name": "Lamp"}'
-_BEDROOM_LAMP = '{"area": "Bedroom", "domain": ["light"], "name": "Lamp"}'
-_LAMPS = "says Do you mean the lamp in the living room or the lamp in the bedroom?"
-
-
-def on(name: str, domain: str = "light") -> str:
-    return f'HassTurnOn {{"domain": ["{domain}"], "name": "{name}"}}'
-
-
-def off(name: str, domain: str = "light") -> str:
-    return f'HassTurnOff {{"domain": ["{domain}"], "name": "{name}"}}'
-
-
-def in_area(intent: str, area: str, domain: str = "light") -> str:
-    return f'{intent} {{"area": "{area}", "domain": ["{domain}"]}}'
-
-
-def lit(name: str, percent: int) -> str:
-    return f'HassLightSet {{"brightness": {percent}, "domain": ["light"], "name": "{name}"}}'
-
-
-def fast(name: str, percent: int) -> str:
-    return f'HassFanSetSpeed {{"domain": ["fan"], "name": "{name}", "percentage": {percent}}}'
-
-
-def robot(intent: str) -> str:
-    return f'{intent} {{"domain": ["vacuum"], "name": "Snorbit"}}'
-
-
-def paused(name: str) -> str:
-    return f'HassMediaPause {{"domain": ["media_player"], "name": "{name}"}}'
-
-
-def placed(name: str, percent: int) -> str:
-    return f'HassSetPosition {{"domain": ["cover"], "name": "{name}", "position": {percent}}}'
-
-
-def warm(name: str, degrees: int) -> str:
-    return f'HassClimateSetTemperature {{"name": "{name}", "temperature": {degrees}}}'
 
 
 @pytest.mark.parametrize(
@@ -156,7 +127,7 @@ def warm(name: str, degrees: int) -> str:
         ("turn on the kitchen's light", on("Kitchen Light")),
         ("turn on the fan called quistrel", on("Quistrel Fan", "fan")),
         ("turn on the lamp yelmar", on("Yelmar")),
-        ("turn on the lamp upstairs", "HassTurnOn " + _BEDROOM_LAMP),
+        ("turn on the lamp upstairs", "HassTurnOn " + BEDROOM_LAMP),
         ("lock the back door", "says There's no back door in your home, as far as I know."),
         ("is the back door locked", "says There's no back door in your home, as far as I know."),
         (
@@ -175,7 +146,7 @@ def warm(name: str, degrees: int) -> str:
         ),
         (
             "turn off both lamps",
-            f"HassTurnOff {_LIVING_ROOM_LAMP}; HassTurnOff {_BEDROOM_LAMP}",
+            f"HassTurnOff {LIVING_ROOM_LAMP}; HassTurnOff {BEDROOM_LAMP}",
         ),
         ("turn off every lamp in the house but the yelmar", 'HassTurnOff {"domain": ["light"]}'),
         ("keep the yelmar on and turn off the rest", 'HassTurnOff {"domain": ["light"]}'),
@@ -228,79 +199,6 @@ async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text
 
 
 @pytest.mark.parametrize(
-    ("sentences", "done"),
-    [
-        (["turn the lamp on", "the bedroom one"], [_LAMPS, '"area": "Bedroom"']),
-        (["turn the lamp on", "the second one"], [_LAMPS, '"area": "Bedroom"']),
-        (["turn the lamp on", "both"], [_LAMPS, "; "]),
-        (["turn the lamp on", "not the bedroom one"], [_LAMPS, '"area": "Living Room"']),
-        (["turn the lamp on", "not the bedroom, the living room one"], [_LAMPS, "Living Room"]),
-        (["turn the lamp on", "the one upstairs"], [_LAMPS, '"area": "Bedroom"']),
-        (["turn the lamp on", "either"], [_LAMPS, '"area": "Living Room"']),
-        (["turn the lamp on", "the kitchen one", "bedroom"], [_LAMPS, _LAMPS, '"area": "Bedroom"']),
-        (["turn the lamp on", "turn off the bedroom"], [_LAMPS, "HassTurnOff"]),
-        (["turn it off", "the yelmar"], [_WHICH, off("Yelmar")]),
-        (["turn it off", "the second"], [_WHICH, ""]),
-        (["lock it"], ['"name": "Front Door"']),
-        (["turn the lamp on", "never mind"], [_LAMPS, "says OK."]),
-        (["turn the lamp on", "what time is it"], [_LAMPS, "says It's 12:00."]),
-        (["i'm freezing", "the living room"], [_THERMOSTATS, warm("Living Room Thermostat", 22)]),
-        (
-            ["turn on zorblax", "turn on yelmar", "turn them off"],
-            [on("Zorblax"), on("Yelmar"), f"{off('Zorblax')}; {off('Yelmar')}"],
-        ),
-        (
-            ["turn on the yelmar", "make it warmer"],
-            [on("Yelmar"), '"temperature": 4000'],
-        ),
-        (
-            ["open the tramontz blind halfway", "a bit further"],
-            [placed("Tramontz Blind", 50), placed("Tramontz Blind", 10)],
-        ),
-        (
-            ["what's the temperature in the bedroom", "turn it up"],
-            ["18 degrees", warm("Bedroom Thermostat", 20)],
-        ),
-        (
-            ["turn on the zorblax", "and the yelmar too", "turn them off again"],
-            [on("Zorblax"), on("Yelmar"), off("Yelmar")],
-        ),
-        (
-            ["turn on the kitchen light", "what about the office"],
-            [on("Kitchen Light"), in_area("HassTurnOn", "Office")],
-        ),
-        (
-            ["set zorblax to thirty percent", "make that 50"],
-            [lit("Zorblax", 30), lit("Zorblax", 50)],
-        ),
-        (
-            ["turn on the office fan", "turn it off"],
-            [on("Office Fan", "fan"), off("Office Fan", "fan")],
-        ),
-        # A sentence is completed with words of the one before.
-        (
-            ["turn on zorblax and yelmar", "not yelmar"],
-            [on("Zorblax"), off("Yelmar")],
-        ),
-        (["turn on zorblax", "not yelmar"], [on("Zorblax"), ""]),
-        (
-            ["set the bedroom thermostat to 19", "same in the living room"],
-            [warm("Bedroom Thermostat", 19), '{"area": "Living Room", "temperature": 19}'],
-        ),
-        (["is the front door locked", "unlock it then"], ["says", "HassTurnOff"]),
-        (
-            ["turn up the music", "thanks", "a bit less"],
-            ['"volume_step": 10', "says", '"volume_step": -5'],
-        ),
-        (["turn on zorblax", "that reminds me of him", "me too"], [on("Zorblax"), "", ""]),
-    ],
-)
-async def test_conversations(brain: OfflineBrain, sentences: list[str], done: list[str]) -> None:
-    for sentence, expected in zip(sentences, done, strict=True):
-        assert expected in (await read(brain, sentence)).done
-
-
-@pytest.mark.parametrize(
     ("text", "lengths"),
     [
         ("in half an hour", {"minutes": 30}),
@@ -339,12 +237,6 @@ async def test_spanish(brain: OfflineBrain, text: str, done: str) -> None:
     assert done in (await read(brain, text, "es")).done
 
 
-async def test_a_spanish_conversation(brain: OfflineBrain) -> None:
-    await read(brain, "enciende zorblax", "es")
-    assert (await read(brain, "apágala", "es")).done == off("Zorblax")
-    assert (await read(brain, "y yelmar también", "es")).done == off("Yelmar")
-
-
 @pytest.mark.parametrize(
     ("text", "done"),
     [
@@ -378,17 +270,6 @@ async def test_a_room_that_the_house_lacks_is_named(brain: OfflineBrain) -> None
 async def test_what_no_tool_can_do_is_said(brain: OfflineBrain) -> None:
     turn = await read(brain, "let the office fan oscillate")
     assert (turn.calls, turn.answer) == ([], "I can't do that with the office fan.")
-
-
-async def test_what_the_engine_did_is_part_of_the_conversation(brain: OfflineBrain) -> None:
-    done = SentenceMatch("turn on zorblax", "en", "builtin", "HassTurnOn", {}, ("light.zorblax",))
-    brain.note(PEOPLE, done)
-    assert (await read(brain, "and yelmar too")).done == on("Yelmar")
-    assert (await read(brain, "turn it off again")).done == off("Yelmar")
-
-
-def kelvin(name: str, value: int) -> str:
-    return f'HassLightSet {{"domain": ["light"], "name": "{name}", "temperature": {value}}}'
 
 
 @pytest.mark.parametrize(
@@ -449,7 +330,7 @@ def kelvin(name: str, value: int) -> str:
         ),
         (
             "turn on both lamps in the living room and bedroom",
-            f"HassTurnOn {_LIVING_ROOM_LAMP}; HassTurnOn {_BEDROOM_LAMP}",
+            f"HassTurnOn {LIVING_ROOM_LAMP}; HassTurnOn {BEDROOM_LAMP}",
         ),
         (
             "dim all the lights to 20 except the living room",
