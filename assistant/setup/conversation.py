@@ -93,7 +93,9 @@ class SetupDialog:
                 present or "-",
             )
         else:
-            self._person.tell("   Home Assistant has listed no rooms.", "dim")
+            why = f"The rooms in Home Assistant couldn't be read: {facts.unread}"
+            told = why if facts.unread else "Home Assistant has listed no rooms."
+            self._person.tell(f"   {told}", "yellow" if facts.unread else "dim")
             room = await self.questions.ask(
                 "The room's name in Home Assistant; - for none",
                 lambda line: "" if line == "-" else line,

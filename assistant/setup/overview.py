@@ -85,6 +85,7 @@ class Overview:
             "room": {
                 "value": settings.assistant.area,
                 "rooms": list(found.house.rooms) if found.house else [],
+                "unread": bool(found.house and found.house.unread),
             },
             "languages": list(settings.assistant.languages),
             "sound": self._sound_state(settings),

@@ -1,8 +1,9 @@
 """Services that setup uses: Home Assistant, voice downloads, sound devices and Google."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.app.model_access import access_of
@@ -25,12 +26,14 @@ from integrations.home_assistant.discovery import FoundHome, find_homes
 from integrations.home_assistant.registry import read_areas
 from integrations.home_assistant.rest import check, reach
 from integrations.home_assistant.sign_in import long_lived_token
+from integrations.home_assistant.websocket import UNKNOWN_FORM
 
 # Fetches models into a folder and shows its progress; raises IntegrationError.
 Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
 # Opens a session with Gemini Live. Returns a problem per line; raises ConfigError and StoreError.
 TryLive = Callable[[Settings], Awaitable[Sequence[str]]]
 _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class HouseFacts:
     version: str
     language: str = ""  # Home Assistant's language, such as "en"; "" if unknown
     rooms: tuple[str, ...] = ()
+    unread: str = ""  # why the language and the rooms could not be read
 
 
 class SetupServices:
@@ -61,9 +65,9 @@ class SetupServices:
         await reach(url, self._verify_tls, self._ca_file)
 
     async def visit(self, url: str, token: str) -> HouseFacts:
-        """Check the address and the token, and return facts about the house. Language and rooms are
-        left empty if they can't be read. Raises IntegrationError if the address or the token is
-        wrong."""
+        """Check the address and the token, and return facts about the house. If language and rooms
+        can't be read, they are empty and `unread` says why. Raises IntegrationError if the address
+        or the token is wrong."""
         if url == DEMO:
             # Import this only if needed: the MCP server package takes as long to import as the rest
             # of setup.
@@ -72,18 +76,19 @@ class SetupServices:
             async with DemoHome() as demo:
                 return await self.visit(demo.url, demo.token)
         instance = await check(url, token, self._verify_tls, self._ca_file)
-        language = ""
-        rooms: tuple[str, ...] = ()
+        facts = HouseFacts(instance.name, instance.version)
         try:
             async with HomeAssistant(url, token, self._verify_tls, self._ca_file) as home:
                 config = await home.command("get_config")
                 areas = read_areas(await home.command("config/area_registry/list"))
-                rooms = tuple(sorted((area.name for area in areas.values()), key=str.casefold))
-                told = config.get("language") if isinstance(config, dict) else ""
-                language = told if isinstance(told, str) else ""
-        except (IntegrationError, TypeError):
-            pass  # the address and the token work; `hearth doctor` reports other problems
-        return HouseFacts(instance.name, instance.version, language, rooms)
+        except (IntegrationError, TypeError) as error:
+            # The address and the token work, so setup can go on without the rooms.
+            why = str(error) if isinstance(error, IntegrationError) else UNKNOWN_FORM
+            _log.warning("Cannot read the rooms in Home Assistant: %s", why)
+            return replace(facts, unread=why)
+        rooms = tuple(sorted((area.name for area in areas.values()), key=str.casefold))
+        language = config.get("language") if isinstance(config, dict) else ""
+        return replace(facts, language=language if isinstance(language, str) else "", rooms=rooms)
 
     async def sign_in(self, url: str, code: str, page: str) -> str:
         """Return a long-lived token for a code from Home Assistant's own page. `page` is the

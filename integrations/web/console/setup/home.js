@@ -135,10 +135,11 @@ function token(run, place, shown, signal, tell) {
 }
 
 function room(run) {
-  const { rooms, value } = run.state.room;
+  const { rooms, value, unread } = run.state.room;
   if (!rooms.length) {
     const typed = el("input", { type: "text", value, maxlength: 100 });
-    return { content: field(text.room.name, typed, text.room.noRooms), save: () => run.send("room", { room: typed.value.trim() }) };
+    const why = unread && findings([{ tone: "warn", text: text.room.unread }]);
+    return { content: [why, field(text.room.name, typed, text.room.noRooms)], save: () => run.send("room", { room: typed.value.trim() }) };
   }
   const rows = [...rooms.map((name) => ({ value: name, title: name })), { value: "", title: text.room.none }];
   const choice = cards(text.room.which, rows, value);

@@ -18,6 +18,7 @@ from assistant.setup.answers import Answers
 from assistant.setup.document import begun
 from assistant.setup.finishing import Plan
 from assistant.setup.overview import Downloads
+from assistant.setup.services import HouseFacts
 from assistant.setup.session import SetupSession
 from assistant.setup.web import serving_setup, setup_app
 from audio.errors import InputUnusable
@@ -257,6 +258,16 @@ async def test_a_room_that_home_assistant_lacks(page: Page) -> None:
     answer = await page.step("room", room="Kitchn")
     assert answer.status_code == 422
     assert "did you mean Kitchen?" in answer.json()["error"]["message"]
+
+
+async def test_rooms_that_could_not_be_read_are_not_shown_as_none(tmp_path: Path) -> None:
+    unread = HouseFacts("Casa", "2026.11.0", unread="Home Assistant closed the connection.")
+    async with opened(tmp_path, Remembering(facts=unread)) as page:
+        assert not (await page.state())["room"]["unread"], "nothing has been read yet"
+        state = await page.done("home-assistant", url=HOME.url, token=TOKEN)
+        assert (state["room"]["rooms"], state["room"]["unread"]) == ([], True)
+        state = await page.done("room", room="Attic")
+        assert state["room"]["value"] == "Attic"
 
 
 async def test_the_sound_is_played_heard_and_judged(page: Page) -> None:

@@ -1,6 +1,7 @@
 """Tests of setup's requests to other services."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from assistant.domain.records import StoreError
 from assistant.models.shelf import ModelEntry
 from assistant.setup.services import SetupServices
 from audio.tts.piper import need_piper
+from integrations.demo_home.rest import DemoHome
+from integrations.demo_home.websocket import Json, Socket
 
 
 async def no_fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
@@ -30,6 +33,43 @@ async def test_the_simulated_house_tells_its_rooms() -> None:
     assert facts.name == "Demo home"
     assert facts.language == "en"
     assert {"Kitchen", "Office"} <= set(facts.rooms)
+    assert facts.unread == ""
+
+
+class StrangeSocket(Socket):
+    """A websocket that answers the command for the rooms with something else."""
+
+    def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
+        """Replace the command."""
+        strange = {"config/area_registry/list": lambda id_, message: self._succeed(id_, None)}
+        return {**super().special_commands(), **strange}
+
+
+class LeavingSocket(Socket):
+    """A websocket that is closed instead of telling the rooms."""
+
+    def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
+        """Replace the command."""
+        leaving = {"config/area_registry/list": lambda id_, message: self._over.set()}
+        return {**super().special_commands(), **leaving}
+
+
+@pytest.mark.parametrize(
+    ("socket", "why"),
+    [(StrangeSocket, "that Hearth does not understand"), (LeavingSocket, "The connection to Home Assistant closed")],
+)
+async def test_rooms_that_cannot_be_read_are_told(
+    socket: type[Socket], why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    class House(DemoHome):
+        socket_class = socket
+
+    async with House() as house:
+        with caplog.at_level(logging.WARNING):
+            facts = await SetupServices(no_fetch, no_live).visit(house.url, house.token)
+    assert (facts.name, facts.rooms, facts.language) == ("Demo home", (), "")
+    assert why in facts.unread
+    assert f"Cannot read the rooms in Home Assistant: {facts.unread}" in caplog.text
 
 
 async def test_without_piper_no_voice_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from assistant.config.schema import Settings
 from assistant.models.shelf import read_manifest
 from assistant.setup.answers import MOST, Answers, Gone
 from assistant.setup.conversation import SetupDialog
+from assistant.setup.services import HouseFacts
 from audio.errors import InputUnusable
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.home_assistant.discovery import FoundHome
@@ -33,6 +34,7 @@ SET_UP = Settings.model_validate(
         "gemini": {"api_key": KEY},
     }
 )
+LATER = (LANGUAGES, SOUND, CLOUD, PAGE)
 ENTER = [(part, "") for part in (ADDRESS, TOKENS, ROOM, LANGUAGES, SOUND, CLOUD, KEYS, PAGE)]
 
 
@@ -80,6 +82,17 @@ async def test_everything_asked_is_eight_questions() -> None:
     )
     assert len(conversation.questions.asked) == MOST == 8
     assert conversation.questions.left == 0
+
+
+async def test_rooms_that_could_not_be_read_are_told_and_typed() -> None:
+    person = Scripted(
+        (ADDRESS, "1"), (TOKENS, TOKEN), ("room's name", "Attic"), *[(part, "") for part in LATER]
+    )
+    means = Remembering(facts=HouseFacts("Casa", "2026.11.0", unread="The connection closed."))
+    answers, _ = await talk(person, means)
+    assert answers.area == "Attic"
+    assert person.heard("The rooms in Home Assistant couldn't be read: The connection closed.")
+    assert not person.heard("has listed no rooms")
 
 
 async def test_with_enter_alone_it_stays_in_the_house() -> None:

@@ -45,6 +45,7 @@ export const setup = {
       which: "The room of this device",
       none: "No room",
       name: "Name of the room",
+      unread: "The rooms in Home Assistant couldn’t be read. You can type the name, or go back and connect again.",
       noRooms: "As Home Assistant calls it. Leave it empty for none.",
     },
     languages: {

@@ -45,6 +45,7 @@ export const setup = {
       which: "La habitación de este aparato",
       none: "Ninguna habitación",
       name: "Nombre de la habitación",
+      unread: "No se han podido leer las habitaciones de Home Assistant. Puedes escribir el nombre, o volver atrás y conectar otra vez.",
       noRooms: "Como se llama en Home Assistant. Déjalo vacío si no hay ninguna.",
     },
     languages: {
