@@ -1,7 +1,9 @@
 """Writes the configuration file for `hearth setup`, keeping comments and unknown parts."""
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from assistant.setup.sound_check import all_voices
 
 SECRET_MODE = 0o600
 PLAIN_MODE = 0o644
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,14 @@ def write_all(files: Sequence[NewFile]) -> Before:
             _aside(one.path).replace(one.path)
     except OSError as error:
         for one in files:
-            _aside(one.path).unlink(missing_ok=True)
+            with suppress(OSError):  # the folder that can't be written, or no folder at all
+                _aside(one.path).unlink(missing_ok=True)
         put_back(before)
         where = error.filename or files[-1].path
+        fix = "free some space" if error.errno in _FULL else "make that folder writable"
         raise ConfigError(
-            f"Cannot write {where} ({error.strerror}). Nothing was changed: make that folder "
-            "writable, or choose another file with --config"
+            f"Cannot write {where} ({error.strerror}). Nothing was changed: {fix}, or choose "
+            "another file with --config"
         ) from error
     return before
 

@@ -1,5 +1,6 @@
 """Tests of the configuration as text: comments and unknown keys stay, only the answers change."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -173,6 +174,25 @@ def test_where_the_last_cannot_be_written_the_first_is_as_before(tmp_path: Path)
         write_all([NewFile(there, b"new"), NewFile(fresh, b"new"), NewFile(folder, b"new")])
     assert (there.read_bytes(), mode(there)) == (b"old", 0o640)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "etc").write_bytes(b"no folder")
+    with pytest.raises(ConfigError, match="Nothing was changed: make that folder writable"):
+        write_all([NewFile(tmp_path / "etc" / "hearth.toml", b"new")])
+    assert (tmp_path / "etc").read_bytes() == b"no folder"
+
+
+def test_a_full_disk_is_told_and_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ConfigError, match=r"No space left.*Nothing was changed: free some space"):
+        write_all([NewFile(tmp_path / "secret", b"s"), NewFile(tmp_path / "hearth.toml", b"p")])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_there_can_be_put_back(tmp_path: Path) -> None:
