@@ -30,7 +30,7 @@ from assistant.setup.document import (
     write_all,
 )
 from assistant.tools.policy.ratings import Ratings, may_open
-from integrations.errors import IntegrationError
+from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.mobile_app import Address
@@ -130,6 +130,7 @@ class Openers:
     house: House
     things: Sequence[Entity]
     rate: Callable[[Mapping[str, Tier]], Awaitable[None]]  # raises StoreError
+    problem: IntegrationError | None  # why the house could not be read; then there are no things
 
     def area_of(self, thing: Entity) -> str:
         area = self.house.areas.get(thing.area_id or "")
@@ -138,8 +139,7 @@ class Openers:
 
 @asynccontextmanager
 async def unrated_openers(settings: Settings) -> AsyncIterator[Openers]:
-    """Read the house and the ratings. Raises ConfigError and StoreError. Without a connection to
-    Home Assistant, there is nothing to rate."""
+    """Read the house and the ratings. Raises ConfigError and StoreError."""
     async with (
         Store(settings.database, SystemClock()) as store,
         _connected(address_of(settings)) as home,
@@ -148,7 +148,8 @@ async def unrated_openers(settings: Settings) -> AsyncIterator[Openers]:
         ratings = Ratings(store)
         await ratings.load()
         things = [one for one in may_open(home.house) if one.entity_id not in ratings.tiers]
-        yield Openers(home.house, things, ratings.rate)
+        silent = home.problem or Unavailable("Home Assistant doesn't answer in time.")
+        yield Openers(home.house, things, ratings.rate, None if home.connected else silent)
 
 
 def tiers_of(things: Sequence[Entity], harmless: Collection[str]) -> dict[str, Tier]:

@@ -249,6 +249,8 @@ class SetupSession:
             self._found.openers = ()
             return
         async with _told(), unrated_openers(settings) as openers:
+            if openers.problem is not None:
+                raise openers.problem
             self._found.openers = [
                 {"id": one.entity_id, "name": one.name, "area": openers.area_of(one)}
                 for one in openers.things
@@ -291,6 +293,8 @@ class SetupSession:
         try:
             if self._found.harmless:
                 async with unrated_openers(settings) as openers:
+                    if openers.problem is not None:
+                        raise openers.problem
                     listed = {row["id"] for row in self._found.openers or ()}
                     things = [one for one in openers.things if one.entity_id in listed]
                     await openers.rate(tiers_of(things, self._found.harmless))

@@ -22,6 +22,7 @@ from assistant.setup.services import HouseFacts
 from assistant.setup.session import SetupSession
 from assistant.setup.web import serving_setup, setup_app
 from audio.errors import InputUnusable
+from integrations.demo_home.house import Thing
 from integrations.demo_home.rest import DemoHome
 from integrations.errors import SignInAgain, Unavailable
 from integrations.web.api import api_routes
@@ -359,6 +360,29 @@ async def test_all_is_written_at_the_end_and_not_before(tmp_path: Path) -> None:
     assert settings.privacy.accept_cloud is True
     assert settings.http.host == "0.0.0.0"
     assert state["end"][0]["text"] == f"Written: {tmp_path / 'hearth.toml'}"
+
+
+async def test_a_house_that_is_away_has_openers_that_nobody_knows(tmp_path: Path) -> None:
+    async with opened(tmp_path, Remembering()) as page:
+        async with DemoHome() as house:
+            await page.done("home-assistant", url=house.url, token=house.token)
+        answer = await page.step("openers", look=True)
+        assert answer.status_code == 422
+        assert "does not answer" in answer.json()["error"]["message"]
+        assert (await page.state())["openers"]["rows"] is None, "not an empty list"
+
+
+async def test_a_choice_that_could_not_be_stored_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path, Remembering()) as page:
+        async with DemoHome(
+            things=(Thing("switch.four", "Channel 4", "off", registered=False),)
+        ) as house:
+            await page.done("home-assistant", url=house.url, token=house.token)
+            rows = (await page.done("openers", look=True))["openers"]["rows"]
+            await page.done("openers", harmless=[rows[0]["id"]])
+        end = (await page.done("finish", open_console=False))["end"]
+        assert [one["tone"] for one in end] == ["good", "warn", "warn"]
+        assert end[1]["text"].startswith("Nothing was rated: ")
 
 
 async def test_a_stored_token_is_used_for_its_own_address_alone(tmp_path: Path) -> None:

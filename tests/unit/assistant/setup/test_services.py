@@ -56,7 +56,10 @@ class LeavingSocket(Socket):
 
 @pytest.mark.parametrize(
     ("socket", "why"),
-    [(StrangeSocket, "that Hearth does not understand"), (LeavingSocket, "The connection to Home Assistant closed")],
+    [
+        (StrangeSocket, "that Hearth does not understand"),
+        (LeavingSocket, "The connection to Home Assistant closed"),
+    ],
 )
 async def test_rooms_that_cannot_be_read_are_told(
     socket: type[Socket], why: str, caplog: pytest.LogCaptureFixture
