@@ -110,6 +110,53 @@ def go_on(console: Console) -> None:
     console.page.get_by_role("button", name="Continue").click()
 
 
+def connect(console: Console, home: DemoHome) -> None:
+    """Type the house's address, then a wrong token and the right one."""
+    at(console, "home-assistant")
+    page = console.page
+    page.get_by_text("Another address").click()
+    page.get_by_label("Address", exact=True).fill(home.url)
+    go_on(console)
+    expect(page.get_by_text(f"Home Assistant answers at {home.url}.")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in to Home Assistant")).to_be_visible()
+    page.get_by_text("Use an access token instead").click()
+    page.get_by_label("Access token").fill("wrong")
+    go_on(console)
+    expect(page.get_by_role("alert")).to_contain_text("doesn't accept this token")
+    page.get_by_label("Access token").fill(home.token)
+    go_on(console)
+
+
+def choose_the_wake_word(console: Console) -> None:
+    """Choose another word; the page is loaded again in between and goes on at the same step."""
+    at(console, "wake")
+    console.page.get_by_text("“hey jarvis”").click()
+    console.page.reload()
+    at(console, "wake")
+    console.page.get_by_text("“hey jarvis”").click()
+    go_on(console)
+
+
+def decline_gemini(console: Console) -> None:
+    """Look at what Gemini needs, and choose Hearth's own understanding."""
+    page = console.page
+    at(console, "gemini")
+    page.get_by_text("Gemini, by Google").click()
+    at(console, "gemini")
+    go_on(console)
+    expect(page.get_by_role("alert")).to_contain_text("Without your agreement")
+    assert axe_findings(page) == []
+    page.get_by_text("Hearth, at home", exact=True).click()
+    go_on(console)
+
+
+def command(console: Console, word: str, sentence: str) -> None:
+    """Give the first command by typing it, and see that it worked."""
+    console.page.get_by_label(f"Say “{word}”").fill(sentence)
+    console.page.get_by_role("button", name="Send").click()
+    expect(console.page.get_by_text("It worked.")).to_be_visible()
+
+
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_from_nothing_to_a_lamp_that_is_on(
     browser: Browser, home: DemoHome, box: Box, size: str
@@ -118,18 +165,7 @@ def test_from_nothing_to_a_lamp_that_is_on(
     with box.first_run() as (url, code), window(browser, url, **more) as console:
         page = console.page
         console.open(code)
-        at(console, "home-assistant")
-        page.get_by_text("Another address").click()
-        page.get_by_label("Address", exact=True).fill(home.url)
-        go_on(console)
-        expect(page.get_by_text(f"Home Assistant answers at {home.url}.")).to_be_visible()
-        expect(page.get_by_role("button", name="Sign in to Home Assistant")).to_be_visible()
-        page.get_by_text("Use an access token instead").click()
-        page.get_by_label("Access token").fill("wrong")
-        go_on(console)
-        expect(page.get_by_role("alert")).to_contain_text("doesn't accept this token")
-        page.get_by_label("Access token").fill(home.token)
-        go_on(console)
+        connect(console, home)
         at(console, "room")
         page.get_by_text("Kitchen", exact=True).click()
         go_on(console)
@@ -142,20 +178,8 @@ def test_from_nothing_to_a_lamp_that_is_on(
         at(console, "voice")
         page.get_by_text("Like a machine", exact=True).click()
         go_on(console)
-        at(console, "wake")
-        page.get_by_text("“hey jarvis”").click()
-        page.reload()  # another day: it goes on at the same step
-        at(console, "wake")
-        page.get_by_text("“hey jarvis”").click()
-        go_on(console)
-        at(console, "gemini")
-        page.get_by_text("Gemini, by Google").click()
-        at(console, "gemini")
-        go_on(console)
-        expect(page.get_by_role("alert")).to_contain_text("Without your agreement")
-        assert axe_findings(page) == []
-        page.get_by_text("Hearth, at home", exact=True).click()
-        go_on(console)
+        choose_the_wake_word(console)
+        decline_gemini(console)
         at(console, "openers")
         go_on(console)
         at(console, "finish")
@@ -164,9 +188,7 @@ def test_from_nothing_to_a_lamp_that_is_on(
         page.get_by_role("button", name="Save and start Hearth").click()
         page.wait_for_selector("main[data-view=first]", timeout=BEGINS_MS)
         assert axe_findings(page) == []
-        page.get_by_label("Say “hey jarvis”").fill("turn on the desk lamp")
-        page.get_by_role("button", name="Send").click()
-        expect(page.get_by_text("It worked.")).to_be_visible()
+        command(console, "hey jarvis", "turn on the desk lamp")
         assert home.house.get("light.desk_lamp").state == "on"
         settings = load_settings(box.config, {})
     assert settings.home_assistant.token.get_secret_value() == home.token
@@ -197,9 +219,7 @@ def test_a_hearth_that_runs_takes_the_settings_and_the_tab(browser: Browser, box
             page.wait_for_url(f"http://127.0.0.1:{box.port}/#/first", timeout=BEGINS_MS)
             console.url = f"http://127.0.0.1:{box.port}"
             page.wait_for_selector("main[data-view=first]")
-            page.get_by_label("Say “okay nabu”").fill("turn on the desk lamp")
-            page.get_by_role("button", name="Send").click()
-            expect(page.get_by_text("It worked.")).to_be_visible()
+            command(console, "okay nabu", "turn on the desk lamp")
             console.requested.clear()  # those of the first run went to another port
 
 
