@@ -55,13 +55,12 @@ async def set_up_in_browser(plan: Plan, console: Terminal, *, again: bool, runs:
         console.print(f"Written: {plan.target}", soft_wrap=True)
         held = await asyncio.to_thread(is_held, written.data_folder)
         if held:
-            session.next = await asyncio.to_thread(_reloaded, written)
+            told = await asyncio.to_thread(_reloaded, written)
         else:
-            session.next = _address(written) | {
-                "todo": "" if runs else "Start Hearth: hearth run",
-            }
-        if session.next["todo"]:
-            console.print(session.next["todo"], soft_wrap=True)
+            told = {**_address(written), "todo": "" if runs else "Start Hearth: hearth run"}
+        if told["todo"]:
+            console.print(told["todo"], soft_wrap=True)
+        session.continue_with(told)
         await asyncio.sleep(_ASKS_AGAIN_S)
     if runs and not held:
         console.print("Starting Hearth. Press Ctrl-C to stop it.")

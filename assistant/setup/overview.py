@@ -51,11 +51,11 @@ class Downloads:
         self.events.tell("download", now or {})
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Found:
     """Results of the steps, besides the answers."""
 
-    done: dict[str, bool] = field(default_factory=dict)  # step -> False if it was skipped
+    done: Mapping[str, bool] = field(default_factory=dict)  # step -> False if it was skipped
     homes: Sequence[FoundHome] | None = None  # None: not searched yet
     reached: str = ""  # the address that answered and still needs a token
     house: HouseFacts | None = None
@@ -71,25 +71,23 @@ class Found:
 class Overview:
     """The steps as the page sees them."""
 
-    def __init__(self, known: Mapping[str, ModelEntry], downloads: Downloads, found: Found) -> None:
+    def __init__(self, known: Mapping[str, ModelEntry], downloads: Downloads) -> None:
         self._known = known
         self._downloads = downloads
-        self._found = found
 
-    def of(self, settings: Settings) -> dict[str, Any]:
+    def of(self, settings: Settings, found: Found) -> dict[str, Any]:
         """Return all steps. `settings` are those that the answers so far would give."""
-        found = self._found
         return {
-            "steps": [{"name": name, "state": self._state_of(name)} for name in STEPS],
-            "home": self._home(settings),
+            "steps": [{"name": name, "state": _state_of(found, name)} for name in STEPS],
+            "home": _home(settings, found),
             "room": {
                 "value": settings.assistant.area,
                 "rooms": list(found.house.rooms) if found.house else [],
                 "unread": bool(found.house and found.house.unread),
             },
             "languages": list(settings.assistant.languages),
-            "sound": self._sound_state(settings),
-            "voice": self._voice(settings),
+            "sound": _sound(settings, found),
+            "voice": {**self._voice(settings), "problem": found.voice},
             "wake": {
                 "word": settings.wake.words[0].model,
                 "words": [{"name": word, "said": spoken(word)} for word in known_words(settings)],
@@ -111,34 +109,6 @@ class Overview:
             "console": is_open(settings),
             "end": [asdict(one) for one in found.end],
         }
-
-    def _state_of(self, step: str) -> str:
-        done = self._found.done.get(step)
-        if done is None:
-            return "open"
-        return "done" if done else "skipped"
-
-    def _home(self, settings: Settings) -> dict[str, Any]:
-        home, found = settings.home_assistant, self._found
-        return {
-            "homes": None if found.homes is None else [asdict(one) for one in found.homes],
-            "url": found.reached or home.url,
-            "reached": bool(found.reached),
-            "has_token": has_token(settings, found.reached or home.url),
-            "name": found.house.name if found.house else "",
-            "version": found.house.version if found.house else "",
-            "demo": home.url == DEMO,
-        }
-
-    def _sound_state(self, settings: Settings) -> dict[str, Any]:
-        devices, audio = self._found.devices, settings.audio
-        told: dict[str, Any] = {
-            "looked": devices is not None,
-            "findings": [asdict(one) for one in self._found.sound],
-        }
-        for kind, used in (("input", audio.input), ("output", audio.output)):
-            told[kind] = [asdict(one) for one in device_choices(devices or (), kind, used)]
-        return told
 
     def _voice(self, settings: Settings) -> dict[str, Any]:
         states = {one.name: one.state for one in shelve(settings, self._known)}
@@ -168,8 +138,38 @@ class Overview:
                 for language in languages
             },
             "download": self._downloads.now,
-            "problem": self._found.voice,
         }
+
+
+def _state_of(found: Found, step: str) -> str:
+    done = found.done.get(step)
+    if done is None:
+        return "open"
+    return "done" if done else "skipped"
+
+
+def _home(settings: Settings, found: Found) -> dict[str, Any]:
+    home = settings.home_assistant
+    return {
+        "homes": None if found.homes is None else [asdict(one) for one in found.homes],
+        "url": found.reached or home.url,
+        "reached": bool(found.reached),
+        "has_token": has_token(settings, found.reached or home.url),
+        "name": found.house.name if found.house else "",
+        "version": found.house.version if found.house else "",
+        "demo": home.url == DEMO,
+    }
+
+
+def _sound(settings: Settings, found: Found) -> dict[str, Any]:
+    devices, audio = found.devices, settings.audio
+    told: dict[str, Any] = {
+        "looked": devices is not None,
+        "findings": [asdict(one) for one in found.sound],
+    }
+    for kind, used in (("input", audio.input), ("output", audio.output)):
+        told[kind] = [asdict(one) for one in device_choices(devices or (), kind, used)]
+    return told
 
 
 def has_token(settings: Settings, url: str) -> bool:

@@ -59,8 +59,7 @@ class SetupSession:
         out of the log; it gets them before they are used."""
         self.events = downloads.events
         self.finished: asyncio.Future[Settings] = asyncio.get_running_loop().create_future()
-        # How the page continues after the end, as JSON; set by the code that starts Hearth.
-        self.next: Mapping[str, Any] = {}
+        self._next: Mapping[str, Any] = {}
         self._means = means
         self._downloads = downloads
         self._known = known
@@ -69,7 +68,7 @@ class SetupSession:
         self._again = again
         self._hide = hide
         self._found = Found()
-        self._overview = Overview(known, downloads, self._found)
+        self._overview = Overview(known, downloads)
         self._sound = asyncio.Lock()
         self._tasks: OwnedTasks | None = None
 
@@ -81,7 +80,11 @@ class SetupSession:
 
     def state(self) -> dict[str, Any]:
         """Return all steps with their answers, as JSON without secrets."""
-        return {**self._overview.of(self._settings), "next": dict(self.next)}
+        return {**self._overview.of(self._settings, self._found), "next": dict(self._next)}
+
+    def continue_with(self, told: Mapping[str, Any]) -> None:
+        """Tell the page how to go on after the end, as JSON."""
+        self._next = told
 
     @property
     def _settings(self) -> Settings:
@@ -93,11 +96,11 @@ class SetupSession:
         """Leave the step's settings as they are. Raises NotPossible."""
         if step not in STEPS[:-1]:
             raise NotPossible(f"There is no step {step} that can be skipped.")
-        self._found.done.setdefault(step, False)
+        self._find(done={step: False, **self._found.done})
 
     async def search(self) -> None:
         """Search the network for Home Assistant."""
-        self._found.homes = await self._means.find_homes()
+        self._find(homes=await self._means.find_homes())
 
     async def home(self, address: str, token: str = "", code: str = "", page: str = "") -> None:
         """Try the address, and then the token, if there is one: the given one, one for the `code`
@@ -106,11 +109,11 @@ class SetupSession:
         async with _told():
             url = read_address(address)
             if url == DEMO:
-                self._found.house = await self._means.visit(url, "")
+                house = await self._means.visit(url, "")
                 self._answers = replace(self._answers, url=url, token=None)
             else:
                 await self._means.reach(url)
-                self._found.reached = url
+                self._find(reached=url)
                 if code:
                     token = await self._means.sign_in(url, code, page)
                 stored = self._settings.home_assistant.token.get_secret_value()
@@ -120,16 +123,14 @@ class SetupSession:
                 wanted = replace(self._answers, url=url, token=token)
                 self._hide(draft(self._plan.present, wanted))
                 try:
-                    self._found.house = await self._means.visit(url, token)
+                    house = await self._means.visit(url, token)
                 except SignInAgain:
                     raise NotPossible(_WRONG_TOKEN) from None
                 if not self._again or (url, token) != self._stored_home:
                     self._answers = wanted
-        self._found.reached, self._found.openers = "", None
-        self._found.done["home-assistant"] = True
-        spoken_there = self._found.house.language
-        if "languages" not in self._found.done and not self._again and spoken_there:
-            self._propose(spoken_there)
+        self._find("home-assistant", house=house, reached="", openers=None)
+        if "languages" not in self._found.done and not self._again and house.language:
+            self._propose(house.language)
 
     @property
     def _stored_home(self) -> tuple[str, str]:
@@ -162,7 +163,7 @@ class SetupSession:
 
     async def look_for_devices(self) -> None:
         async with _told():
-            self._found.devices = await self._means.devices()
+            self._find(devices=await self._means.devices())
 
     async def play(self, language: str = "") -> None:
         """Speak a greeting in one of the languages. Raises NotPossible and Busy."""
@@ -186,7 +187,7 @@ class SetupSession:
 
         async with self._one_at_a_time(), _told():
             reading = await self._means.listen(settings, show)
-            self._found.sound = findings_of(reading, settings.wake.words[0].model)
+            self._find(sound=findings_of(reading, settings.wake.words[0].model))
 
     @asynccontextmanager
     async def _one_at_a_time(self) -> AsyncIterator[None]:
@@ -209,7 +210,7 @@ class SetupSession:
             self._tasks.start(self._fetch(self._settings), "voices")
 
     async def _fetch(self, settings: Settings) -> None:
-        self._found.voice = await self._means.fetch_voices(settings)
+        self._find(voice=await self._means.fetch_voices(settings))
         self._downloads.now = None
         self.events.tell("download", {})
 
@@ -229,7 +230,7 @@ class SetupSession:
             raise NotPossible(problem)
         kept = (key or self._answers.gemini_key) if accept else None
         wanted = replace(self._answers, accept_cloud=accept, gemini_key=kept)
-        self._found.gemini = ()
+        self._find(gemini=())
         async with _told():
             settings = draft(self._plan.present, wanted)
             self._hide(settings)
@@ -238,35 +239,40 @@ class SetupSession:
                 found = [one async for one in try_gemini(self._means, settings)]
                 if found[-1].tone == "bad":
                     raise Unclear(found[-1].text)
-                self._found.gemini = found
+                self._find(gemini=found)
         self._answers = wanted
-        self._found.done["gemini"] = True
+        self._find("gemini")
 
     async def look_for_openers(self) -> None:
         """List what could open the house. Raises NotPossible."""
         settings = self._settings
         if settings.home_assistant.url == DEMO or not self._found.house:
-            self._found.openers = ()
+            self._find(openers=())
             return
         async with _told(), unrated_openers(settings) as openers:
             if openers.problem is not None:
                 raise openers.problem
-            self._found.openers = [
+            rows = [
                 {"id": one.entity_id, "name": one.name, "area": openers.area_of(one)}
                 for one in openers.things
             ]
+            self._find(openers=rows)
 
     def rate(self, harmless: Sequence[str]) -> None:
         """Remember which of the listed openers are harmless; the others are secure."""
         known = {row["id"] for row in self._found.openers or ()}
-        self._found.harmless = [one for one in harmless if one in known]
-        self._found.done["openers"] = True
+        self._find("openers", harmless=[one for one in harmless if one in known])
 
     def _answer(self, step: str, **answers: Any) -> None:
         wanted = replace(self._answers, **answers)
         draft(self._plan.present, wanted)  # raises ConfigError
         self._answers = wanted
-        self._found.done[step] = True
+        self._find(step)
+
+    def _find(self, step: str = "", **results: Any) -> None:
+        """Keep results, and mark the step as done, if one is named."""
+        done = {**self._found.done, step: True} if step else self._found.done
+        self._found = replace(self._found, **{"done": done, **results})
 
     # --- the end
 
@@ -285,8 +291,7 @@ class SetupSession:
         home = settings.home_assistant
         if home.url != DEMO and home.token.get_secret_value():
             end += [one async for one in self._join(settings)]
-        self._found.end = end
-        self._found.done["finish"] = True
+        self._find("finish", end=end)
         self.finished.set_result(settings)
 
     async def _join(self, settings: Settings) -> AsyncIterator[Finding]:
